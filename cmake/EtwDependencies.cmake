@@ -1,0 +1,20 @@
+# Libraries that are not ours: from the system where installed. libduckdb comes from DUCKDB_ROOT,
+# then pkg-config, then .deps/duckdb, which `./etw setup` fills from pinned npm packages.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(MSPACK REQUIRED IMPORTED_TARGET libmspack)
+
+set(DUCKDB_ROOT "" CACHE PATH "Folder with duckdb.h and libduckdb")
+find_path(DUCKDB_INCLUDE duckdb.h HINTS ${DUCKDB_ROOT} ${CMAKE_SOURCE_DIR}/.deps/duckdb
+          PATH_SUFFIXES include REQUIRED)
+find_library(DUCKDB_LIBRARY duckdb HINTS ${DUCKDB_ROOT} ${CMAKE_SOURCE_DIR}/.deps/duckdb
+             PATH_SUFFIXES lib REQUIRED)
+add_library(etw_duckdb INTERFACE)
+target_include_directories(etw_duckdb SYSTEM INTERFACE ${DUCKDB_INCLUDE})
+target_link_libraries(etw_duckdb INTERFACE ${DUCKDB_LIBRARY})

@@ -1,0 +1,102 @@
+// Arena, heap wrappers and growable arrays.
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_BLOCK_MIN = 64 * 1024, ARENA_ALIGN = 16 };
+
+struct ArenaBlock {
+    ArenaBlock *next;
+    size_t used;
+    size_t capacity;
+    _Alignas(ARENA_ALIGN) unsigned char bytes[];
+};
+
+static _Noreturn void out_of_memory(size_t bytes) {
+    (void)fprintf(stderr, "fatal base: Out of memory: bytes=%zu\n", bytes);
+    abort();
+}
+
+void *mem_alloc(size_t bytes) {
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p) out_of_memory(bytes);
+    return p;
+}
+
+void *mem_zero(size_t count, size_t size) {
+    void *p = calloc(count ? count : 1, size ? size : 1);
+    if (!p) out_of_memory(count * size);
+    return p;
+}
+
+void *mem_grow(void *old, size_t bytes) {
+    void *p = realloc(old, bytes ? bytes : 1);
+    if (!p) out_of_memory(bytes);
+    return p;
+}
+
+void mem_free(void *p) {
+    free(p);
+}
+
+size_t arena_array_bytes(size_t count, size_t size) {
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) out_of_memory(SIZE_MAX);
+    return bytes;
+}
+
+static unsigned char *arena_take(Arena *arena, size_t bytes, size_t align) {
+    ArenaBlock *block = arena->head;
+    size_t at = block ? (block->used + align - 1) & ~(align - 1) : 0;
+    if (!block || bytes > block->capacity - (at < block->capacity ? at : block->capacity)) {
+        size_t grown = block ? block->capacity * 2 : ARENA_BLOCK_MIN;
+        if (grown > 16u * 1024 * 1024) grown = 16u * 1024 * 1024;
+        size_t capacity = bytes > grown ? bytes : grown;
+        block = mem_alloc(sizeof(ArenaBlock) + capacity);
+        *block = (ArenaBlock){.next = arena->head, .capacity = capacity};
+        arena->head = block;
+        at = 0;
+    }
+    block->used = at + bytes;
+    arena->used_bytes += bytes;
+    return block->bytes + at;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes) {
+    return memset(arena_take(arena, bytes, ARENA_ALIGN), 0, bytes);
+}
+
+char *arena_bytes(Arena *arena, size_t bytes) {
+    return (char *)arena_take(arena, bytes, 1);
+}
+
+void arena_clear(Arena *arena) {
+    ArenaBlock *keep = arena->head;
+    if (!keep) return;
+    for (ArenaBlock *block = keep->next; block;) {
+        ArenaBlock *next = block->next;
+        mem_free(block);
+        block = next;
+    }
+    keep->next = NULL;
+    keep->used = 0;
+    arena->used_bytes = 0;
+}
+
+void arena_done(Arena *arena) {
+    for (ArenaBlock *block = arena->head; block;) {
+        ArenaBlock *next = block->next;
+        mem_free(block);
+        block = next;
+    }
+    *arena = (Arena){0};
+}
+
+void *vec_reserve_(void *items, size_t *capacity, size_t wanted, size_t size) {
+    if (wanted <= *capacity) return items;
+    size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
+    *capacity = wanted > grown ? wanted : grown;
+    return mem_grow(items, arena_array_bytes(*capacity, size));
+}

@@ -1,0 +1,11 @@
+// Files that CMake links into the program (etw_embed): SQL tools and views, provider schemas.
+#ifndef BASE_EMBED_H
+#define BASE_EMBED_H
+
+typedef struct EmbeddedFile {
+    const char *name; // path from the repository's root: "sql/tools/analyze.sql"
+    const unsigned char *bytes; // a zero byte follows
+    unsigned size;
+} EmbeddedFile;
+
+#endif
