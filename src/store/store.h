@@ -1,0 +1,127 @@
+// The trace database: a folder of Parquet files plus a manifest, and DuckDB over it.
+//
+// Writing: store_writer is a RowSink for decode; store_commit() makes the new generation visible in
+// one rename of the manifest, so a killed process leaves the old database or none. Reading:
+// database_open() maps a folder with a valid manifest; every table of decode/table.h is a view of
+// its name there, with or without rows, and sql/views/*.sql are loaded on top.
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/thread.h"
+#include "decode/table.h"
+
+#include <jansson.h>
+
+// ---------------------------------------------------------------- identity and folders
+
+enum { TRACE_ID_SIZE = 19 + 1 }; // "trace_" + 12 hex digits + NUL (rounded up)
+
+typedef struct TraceIdentity {
+    Str path; // absolute, free of links
+    uint64_t size_bytes;
+    int64_t mtime_ns;
+    char trace_id[TRACE_ID_SIZE]; // first 12 hex digits of SHA-256("<path>|<size>|<mtime_ns>")
+} TraceIdentity;
+
+Status trace_identity(Str path, Arena *arena, TraceIdentity *out, Err *err);
+
+// Where the database of a trace lives: `.etw-export-<stem>` beside it, or, when that folder cannot
+// be written, a folder under the per-user cache (*fallback then says so). Creates nothing.
+Status store_folder(const TraceIdentity *identity, Arena *arena, Str *folder, bool *fallback,
+                    Err *err);
+
+// ---------------------------------------------------------------- writing
+
+typedef struct StoreWriter StoreWriter; // is a RowSink; thread-safe
+
+// Starts a new generation in `folder` (created). Nothing that a reader uses is touched.
+Status store_writer_open(Str folder, const TraceIdentity *identity, StoreWriter **out, Err *err);
+RowSink *store_writer_sink(StoreWriter *writer);
+// Writes what is pending and the manifest (temporary file, flush, rename), then removes older
+// generations. After this a reader sees the new one. `mode` and `info` go into the manifest.
+Status store_commit(StoreWriter *writer, Str mode, const json_t *info, Err *err);
+void store_writer_close(StoreWriter *writer); // without commit: removes the unfinished generation
+AUTO_DEFINE(StoreWriter *, store_writer_close)
+
+// ---------------------------------------------------------------- reading
+
+typedef enum StoreState { STORE_NONE, STORE_VALID, STORE_INVALID } StoreState;
+
+// Is there a database of exactly this trace? `why` (in arena) says why not, in one sentence.
+Status store_check(Str folder, const TraceIdentity *identity, Arena *arena, StoreState *state,
+                   Str *why, Err *err);
+
+typedef struct Database Database; // read-only, shared by threads
+typedef struct DatabaseOptions {
+    Str sql_folder;        // development: read sql/views from here
+    uint64_t memory_bytes; // cap of this instance, 0: default
+    unsigned threads;      // 0: all
+} DatabaseOptions;
+Status database_open(Str folder, const DatabaseOptions *options, Database **out, Err *err);
+void database_close(Database *database);
+AUTO_DEFINE(Database *, database_close)
+uint64_t database_row_count(const Database *database, TableId table); // from the manifest
+const json_t *database_manifest(const Database *database);
+
+// A connection of one worker; not shared. Borrow and give back so that they are reused.
+typedef struct Session Session;
+Status session_open(Database *database, Session **out, Err *err);
+void session_close(Session *session);
+AUTO_DEFINE(Session *, session_close)
+void session_interrupt(Session *session); // from any thread
+
+// A bound argument of a statement.
+typedef enum ArgType {
+    ARG_NULL,
+    ARG_BOOL,
+    ARG_I64,
+    ARG_F64,
+    ARG_TEXT,
+    ARG_I64_LIST,
+    ARG_TEXT_LIST
+} ArgType;
+typedef struct Arg {
+    const char *name; // of $name
+    ArgType type;
+    bool boolean;
+    int64_t i64;
+    double f64;
+    Str text;
+    const int64_t *i64_list;
+    const Str *text_list;
+    size_t list_count;
+} Arg;
+
+// Result cells as the tools see them.
+typedef enum CellType { CELL_NULL, CELL_BOOL, CELL_I64, CELL_U64, CELL_F64, CELL_TEXT } CellType;
+typedef struct Cell {
+    CellType type;
+    union {
+        bool boolean;
+        int64_t i64;
+        uint64_t u64;
+        double f64;
+        Str text; // also BLOB (as hex), UUID, and any other type's text form
+    };
+} Cell;
+typedef struct ResultSet {
+    Str *columns;
+    Str *types; // SQL type names
+    size_t column_count;
+    Cell *cells; // row-major
+    size_t row_count;
+    bool more; // the query had more rows than max_rows
+} ResultSet;
+
+// Runs one SELECT; arguments the statement does not use are ignored. Everything is copied into
+// `arena`. max_rows 0: all.
+Status session_query(Session *session, Str sql, const Arg *args, size_t arg_count, size_t max_rows,
+                     Arena *arena, ResultSet *out, Err *err);
+
+// SQL from outside (query_trace): a separate, locked instance over the same folder: one SELECT or
+// EXPLAIN, no files, no settings, time and memory limits. The error names the nearest table or
+// column. `progress` cancels.
+Status database_user_query(Database *database, Str sql, size_t max_rows, unsigned seconds_max,
+                           Progress *progress, Arena *arena, ResultSet *out, Err *err);
+
+#endif
