@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BLOCK_MIN = 64 * 1024, ARENA_ALIGN = 16 };
+enum { ARENA_BLOCK_MIN = 64 << 10, ARENA_BLOCK_MAX = 16 << 20, ARENA_ALIGN = 16 };
 
 struct ArenaBlock {
     ArenaBlock *next;
@@ -52,7 +52,7 @@ static unsigned char *arena_take(Arena *arena, size_t bytes, size_t align) {
     size_t at = block ? (block->used + align - 1) & ~(align - 1) : 0;
     if (!block || bytes > block->capacity - (at < block->capacity ? at : block->capacity)) {
         size_t grown = block ? block->capacity * 2 : ARENA_BLOCK_MIN;
-        if (grown > 16u * 1024 * 1024) grown = 16u * 1024 * 1024;
+        if (grown > ARENA_BLOCK_MAX) grown = ARENA_BLOCK_MAX;
         size_t capacity = bytes > grown ? bytes : grown;
         block = mem_alloc(sizeof(ArenaBlock) + capacity);
         *block = (ArenaBlock){.next = arena->head, .capacity = capacity};

@@ -7,10 +7,10 @@
 
 #include "base/status.h"
 
-void *mem_alloc(size_t bytes);                // uninitialised; mem_alloc(0) is a valid pointer
-void *mem_zero(size_t count, size_t size);    // zeroed; the product is checked
-void *mem_grow(void *old, size_t bytes);      // realloc
-void mem_free(void *p);                       // accepts NULL
+void *mem_alloc(size_t bytes);             // uninitialised; mem_alloc(0) is a valid pointer
+void *mem_zero(size_t count, size_t size); // zeroed; the product is checked
+void *mem_grow(void *old, size_t bytes);   // realloc
+void mem_free(void *p);                    // accepts NULL
 
 typedef struct ArenaBlock ArenaBlock;
 

@@ -3,7 +3,7 @@
 #define BASE_EMBED_H
 
 typedef struct EmbeddedFile {
-    const char *name; // path from the repository's root: "sql/tools/analyze.sql"
+    const char *name;           // path from the repository's root: "sql/tools/analyze.sql"
     const unsigned char *bytes; // a zero byte follows
     unsigned size;
 } EmbeddedFile;

@@ -46,8 +46,8 @@ Str path_name(Str path);   // behind the last '/' (and '\\')
 Str path_folder(Str path); // before it; "." when there is none
 Str path_stem(Str path);   // name without its last extension
 
-uint64_t os_now_ns(void);      // monotonic
-int64_t os_wall_ns(void);      // since 1970-01-01 UTC
+uint64_t os_now_ns(void);                        // monotonic
+int64_t os_wall_ns(void);                        // since 1970-01-01 UTC
 Str os_wall_text(Arena *arena, int64_t wall_ns); // "2026-12-01T10:00:00Z"
 int os_process_id(void);
 bool os_process_alive(int process_id);

@@ -39,7 +39,7 @@ static Status path_c(Str path, PathBuf *out, Err *err) {
 }
 
 const char *os_error(void) {
-    return strerror(errno);
+    return strerror(errno); // NOLINT(concurrency-mt-unsafe): per thread in glibc and Darwin's libc
 }
 
 static Status io_error(Err *err, const char *what, const char *path) {
@@ -207,7 +207,7 @@ static Status remove_tree(Str path, Arena *arena, Err *err) {
     struct stat st;
     if (lstat(c.c, &st) != 0) return errno == ENOENT ? OK : io_error(err, "remove", c.c);
     if (!S_ISDIR(st.st_mode)) return os_remove_file(path, err);
-    NameList names;
+    NameList names = {0};
     TRY(os_list_folder(path, arena, &names, err));
     for (size_t i = 0; i < names.count; i++)
         TRY(remove_tree(path_join(arena, path, names.items[i]), arena, err));

@@ -58,8 +58,8 @@ bool guid_eq(const Guid *a, const Guid *b) {
 }
 
 bool guid_is_zero(const Guid *guid) {
-    static const Guid zero;
-    return guid_eq(guid, &zero);
+    static const Guid ZERO;
+    return guid_eq(guid, &ZERO);
 }
 
 // Position in the text's byte order of each byte on disk: the first three fields are little-endian.

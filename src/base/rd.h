@@ -102,7 +102,8 @@ static inline Guid rd_guid(Rd *r) {
 Str rd_bytes(Rd *r, size_t n); // slice of the source; empty and failed when cut
 Rd rd_sub(Rd *r, size_t n);    // reader of the next n bytes; moves on; failed when cut
 // Zero-terminated text, converted to UTF-8 in `arena`. A missing terminator means the text reaches
-// to the end and is not a failure (ETW events are cut that way); rd_zero_* say whether it was there.
+// to the end and is not a failure (ETW events are cut that way); rd_zero_* say whether it was
+// there.
 Str rd_wstr(Rd *r, Arena *arena);
 Str rd_astr(Rd *r, Arena *arena);
 // The raw bytes up to the terminator (not converted, terminator skipped).

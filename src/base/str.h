@@ -22,9 +22,9 @@ int str_cmp_nocase(Str a, Str b);
 bool str_starts(Str s, Str prefix);
 bool str_ends(Str s, Str suffix);
 bool str_ends_nocase(Str s, Str suffix);
-size_t str_find(Str s, Str needle);        // index, or SIZE_MAX
-size_t str_find_nocase(Str s, Str needle); // index, or SIZE_MAX
-size_t str_rfind_char(Str s, char c);      // index, or SIZE_MAX
+size_t str_find(Str s, Str needle);           // index, or SIZE_MAX
+size_t str_find_nocase(Str s, Str needle);    // index, or SIZE_MAX
+size_t str_rfind_char(Str s, char c);         // index, or SIZE_MAX
 Str str_slice(Str s, size_t from, size_t to); // clamped to s
 Str str_trim(Str s);                          // blanks, tabs, CR, LF on both ends
 // Cuts the part before the first `separator` off *rest and returns it; false when *rest is empty.
@@ -36,8 +36,8 @@ bool str_to_f64(Str s, double *out); // finite only
 // Levenshtein distance with a cut at `limit`, ASCII case ignored; for "did you mean".
 size_t str_distance(Str a, Str b, size_t limit);
 
-Str str_copy(Arena *arena, Str s);           // NUL-terminated behind .n, so .p is also a C string
-char *str_to_c(Arena *arena, Str s);         // copy as C string
+Str str_copy(Arena *arena, Str s);   // NUL-terminated behind .n, so .p is also a C string
+char *str_to_c(Arena *arena, Str s); // copy as C string
 Str str_format(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 Str str_lower(Arena *arena, Str s); // ASCII
 
@@ -50,7 +50,7 @@ bool str_is_utf8(Str s);
 
 // 64-bit hash (own mixing function, not for hostile keys across processes).
 uint64_t str_hash(Str s);
-uint64_t bytes_hash(const void *p, size_t n, uint64_t seed);
+uint64_t bytes_hash(const void *data, size_t n, uint64_t seed);
 uint64_t u64_hash(uint64_t x);
 
 // Owned; zero-initialised is ready to use. Text is always NUL-terminated behind .n.
@@ -58,7 +58,7 @@ typedef struct Buf {
     char *p;
     size_t n;
     size_t capacity;
-    size_t max;     // 0: unlimited. Bytes above are dropped and `cut` is set.
+    size_t max; // 0: unlimited. Bytes above are dropped and `cut` is set.
     bool cut;
 } Buf;
 

@@ -70,7 +70,7 @@ Status thread_start(void (*run)(void *context), void *context, Thread **out, Err
     int code = pthread_create(&thread->handle, NULL, thread_main, thread);
     if (code != 0) {
         mem_free(thread);
-        return err_set(err, ERR_IO, "cannot start a thread: %s", strerror(code));
+        return err_set(err, ERR_IO, "cannot start a thread: error %d", code);
     }
     *out = thread;
     return OK;

@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 
-size_t xpress_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size, bool *ok);
+size_t xpress_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size,
+                         bool *ok);
 size_t xpress_huffman_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size,
                                  bool *ok);
 size_t lznt1_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size, bool *ok);

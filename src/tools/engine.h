@@ -11,12 +11,12 @@
 typedef struct Engine Engine;
 
 typedef struct EngineOptions {
-    bool structured;     // declare output schemas and fill ToolReply.structured
-    Str sql_folder;      // read sql/ from this folder instead of the built-in files (development)
-    Str toolsets;        // comma-separated groups to expose; empty: all
+    bool structured;      // declare output schemas and fill ToolReply.structured
+    Str sql_folder;       // read sql/ from this folder instead of the built-in files (development)
+    Str toolsets;         // comma-separated groups to expose; empty: all
     Str *allowed_folders; // --allow-dir; none: every folder
     size_t allowed_folder_count;
-    bool quiet;          // no log lines on stderr
+    bool quiet; // no log lines on stderr
 } EngineOptions;
 
 // No side effect and no file access: the catalogue is parsed, nothing else.
@@ -48,7 +48,7 @@ typedef struct CallContext {
 typedef enum ReplyFormat { REPLY_MARKDOWN, REPLY_CSV, REPLY_JSON } ReplyFormat;
 
 typedef struct ToolReply {
-    Status status;  // OK; ERR_CANCELLED: send nothing; anything else: `text` explains, is_error
+    Status status; // OK; ERR_CANCELLED: send nothing; anything else: `text` explains, is_error
     bool is_error;
     Str text;           // complete; in the caller's arena
     json_t *structured; // new reference or NULL

@@ -95,7 +95,7 @@ static size_t list_folder(const char *folder, char **names) {
     if (!dir) return 0;
     size_t count = 0;
     struct dirent *entry;
-    while (count < NAMES_MAX && (entry = readdir(dir)) != NULL) {
+    while (count < NAMES_MAX && (entry = readdir(dir)) != NULL) { // NOLINT(concurrency-mt-unsafe)
         if (entry->d_name[0] == '.') continue;
         names[count] = strdup(entry->d_name);
         if (!names[count]) abort();
