@@ -10,11 +10,14 @@ pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(MSPACK REQUIRED IMPORTED_TARGET libmspack)
 
-set(DUCKDB_ROOT "" CACHE PATH "Folder with duckdb.h and libduckdb")
-find_path(DUCKDB_INCLUDE duckdb.h HINTS ${DUCKDB_ROOT} ${CMAKE_SOURCE_DIR}/.deps/duckdb
-          PATH_SUFFIXES include REQUIRED)
-find_library(DUCKDB_LIBRARY duckdb HINTS ${DUCKDB_ROOT} ${CMAKE_SOURCE_DIR}/.deps/duckdb
-             PATH_SUFFIXES lib REQUIRED)
+set(DUCKDB_ROOT "$ENV{DUCKDB_ROOT}" CACHE PATH "Folder with duckdb.h and libduckdb")
+pkg_check_modules(DUCKDB_SYSTEM QUIET duckdb)
+find_path(DUCKDB_INCLUDE duckdb.h NO_DEFAULT_PATH PATH_SUFFIXES include
+          PATHS ${DUCKDB_ROOT} ${DUCKDB_SYSTEM_INCLUDE_DIRS} ${CMAKE_SOURCE_DIR}/.deps/duckdb)
+find_library(DUCKDB_LIBRARY duckdb NO_DEFAULT_PATH PATH_SUFFIXES lib
+             PATHS ${DUCKDB_ROOT} ${DUCKDB_SYSTEM_LIBRARY_DIRS} ${CMAKE_SOURCE_DIR}/.deps/duckdb)
+find_path(DUCKDB_INCLUDE duckdb.h REQUIRED) # then wherever CMake looks by itself
+find_library(DUCKDB_LIBRARY duckdb REQUIRED)
 add_library(etw_duckdb INTERFACE)
 target_include_directories(etw_duckdb SYSTEM INTERFACE ${DUCKDB_INCLUDE})
 target_link_libraries(etw_duckdb INTERFACE ${DUCKDB_LIBRARY})
