@@ -10,7 +10,7 @@ static const ColumnDef INTERRUPT_COLUMNS[] = {
     {"duration_ns",    COL_I64,
      "ts_ns - start_ns, time of nested interrupts included; NULL when absurd"                  },
     {"routine",        COL_U64,  "Address of the routine"                                      },
-    {"frame_id",       COL_U32,  "Frame of the routine"                                        },
+    {"frame_id",       COL_U64,  "Frame of the routine"                                        },
     {"vector",         COL_U32,  "Interrupt vector (ISR)"                                      },
     {"return_value",   COL_U32,  "1 when the ISR claimed the interrupt"                        },
     {"message_number", COL_U32,  "MSI message"                                                 },

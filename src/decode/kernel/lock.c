@@ -10,7 +10,7 @@ static const ColumnDef LOCK_EVENT_COLUMNS[] = {
     {"kind",        COL_TEXT, "spinlock, resource, pushlock, wait_single ..."               },
     {"lock",        COL_U64,  "Address of the lock"                                         },
     {"caller",      COL_U64,  "Caller's address (spinlock)"                                 },
-    {"frame_id",    COL_U32,  "Frame of the caller"                                         },
+    {"frame_id",    COL_U64,  "Frame of the caller"                                         },
     {"acquire_ns",  COL_I64,  "When it was acquired"                                        },
     {"release_ns",  COL_I64,  "When it was released"                                        },
     {"wait_cycles", COL_U32,  "CPU cycles spent waiting"                                    },

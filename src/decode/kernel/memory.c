@@ -30,7 +30,7 @@ static const ColumnDef PAGE_FAULT_COLUMNS[] = {
      "transition, demand_zero, copy_on_write, guard_page, hard or access_violation"             },
     {"address",         COL_U64,  "Virtual address"                                             },
     {"program_counter", COL_U64,  "Instruction"                                                 },
-    {"frame_id",        COL_U32,  "Frame of the instruction"                                    },
+    {"frame_id",        COL_U64,  "Frame of the instruction"                                    },
     {"stack_id",        COL_U32,  "Stack recorded with the event (stack.stack_id)"              },
 };
 

@@ -1,0 +1,389 @@
+// The engine over kernel event layouts: look-up by hook and version, reading into slots, JSON.
+#include "decode/spec.h"
+
+#include "decode/kernel/families.h"
+
+#include <inttypes.h>
+
+enum { HOOKS = 0x2000 }; // 5 bits of group, 8 of type
+
+static const SpecFamily *const FAMILIES[] = {
+#define FAMILY(name) &name,
+    FAMILY_LIST(FAMILY)
+#undef FAMILY
+};
+
+const SpecFamily *const *spec_families(size_t *count) {
+    *count = COUNT_OF(FAMILIES);
+    return FAMILIES;
+}
+
+typedef struct Group {
+    const char *name;
+    const char *guid;
+} Group;
+
+static const Group GROUPS[32] = {
+    [0x00] = {"EventTrace", "68fdd900-4a3e-11d1-84f4-0000f80464e3"},
+    [0x01] = {"DiskIo", "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x02] = {"PageFault", "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x03] = {"Process", "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x04] = {"FileIo", "90cbdc39-4a3e-11d1-84f4-0000f80464e3"},
+    [0x05] = {"Thread", "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x06] = {"TcpIp", "9a280ac0-c8e0-11d1-84e2-00c04fb998a2"},
+    [0x07] = {"Job", "3282fc76-feed-498e-8aa7-e70f459d430e"},
+    [0x08] = {"UdpIp", "bf3a50c5-a9c9-4988-a005-2df0b7c80f80"},
+    [0x09] = {"Registry", "ae53722e-c863-11d2-8659-00c04fa321a1"},
+    [0x0A] = {"DbgPrint", "13976d09-a327-438c-950b-7f03192815c7"},
+    [0x0B] = {"SystemConfig", "01853a65-418f-4f36-aefc-dc0f1d2fd235"},
+    [0x0C] = {"LastBranch", "99134383-5248-43fc-834b-529454e75df3"},
+    [0x0D] = {"Wnf", "42695762-ea50-497a-9068-5cbbb35e0b95"},
+    [0x0E] = {"Pool", "0268a8b6-74fd-4302-9dd0-6e8f1795c0cf"},
+    [0x0F] = {"PerfInfo", "ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"},
+    [0x10] = {"Heap", "222962ab-6180-4b88-a825-346b75f2a24a"},
+    [0x11] = {"Object", "89497f50-effe-4440-8cf2-ce6b1cdcaca7"},
+    [0x12] = {"Power", "e43445e0-0903-48c3-b878-ff0fccebdd04"},
+    [0x13] = {"ModuleBound", "a9152f00-3f58-4bee-92a1-70c7d079d5dd"},
+    [0x14] = {"Image", "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"},
+    [0x15] = {"Dpc", "b2d14872-7c5b-463d-8419-ee9bf7d23e04"},
+    [0x16] = {"CacheManager", "7687a439-f752-45b8-b741-321aec0f8df9"},
+    [0x17] = {"CritSec", "3ac66736-cc59-4cff-8115-8df50e39816b"},
+    [0x18] = {"StackWalk", "def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"},
+    [0x19] = {"Ums", "9aec974b-5b8e-4118-9b92-3186d8002ce5"},
+    [0x1A] = {"Alpc", "45d8cccd-539f-4b72-a8b7-5c683142609a"},
+    [0x1B] = {"SplitIo", "d837ca92-12b9-44a5-ad6a-3a65b3578aa8"},
+    [0x1C] = {"ThreadPool", "c861d0e2-a2c1-4d36-9f9c-970bab943a12"},
+    [0x1D] = {"Hypervisor", "00000000-0000-0000-0000-000000000000"},
+    [0x1E] = {"Hypervisor", "00000000-0000-0000-0000-000000000000"},
+};
+
+// Image load is hook 0x030A, in the Process group (2.8).
+static unsigned hook_group(uint16_t hook) {
+    return hook == 0x030A ? 0x14 : hook >> 8 & 0x1F;
+}
+
+const char *spec_group_name(uint16_t hook) {
+    const char *name = GROUPS[hook_group(hook)].name;
+    return name ? name : "Kernel";
+}
+
+Guid spec_group_guid(uint16_t hook) {
+    Guid guid = {{0}};
+    const char *text = GROUPS[hook_group(hook)].guid;
+    if (text) INVARIANT(guid_from_text(str_from_c(text), &guid));
+    return guid;
+}
+
+// First spec of each hook's run: specs of one hook stand together in their family.
+typedef struct HookIndex {
+    const EventSpec *first[HOOKS];
+    uint8_t count[HOOKS];
+} HookIndex;
+
+static HookIndex hook_index;
+
+// Runs before main, so that look-ups from many threads need no lock: about 300 pointer stores.
+__attribute__((constructor)) static void hook_index_fill(void) {
+    for (size_t f = 0; f < COUNT_OF(FAMILIES); f++) {
+        for (size_t i = 0; i < FAMILIES[f]->count; i++) {
+            const EventSpec *spec = &FAMILIES[f]->specs[i];
+            INVARIANT(spec->hook < HOOKS);
+            if (!hook_index.first[spec->hook]) hook_index.first[spec->hook] = spec;
+            INVARIANT(hook_index.first[spec->hook] + hook_index.count[spec->hook] == spec);
+            hook_index.count[spec->hook]++;
+        }
+    }
+}
+
+const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact) {
+    *exact = false;
+    if (hook >= HOOKS || !hook_index.first[hook]) return NULL;
+    const EventSpec *below = NULL, *above = NULL;
+    for (unsigned i = 0; i < hook_index.count[hook]; i++) {
+        const EventSpec *spec = &hook_index.first[hook][i];
+        if (version >= spec->version_min && version <= spec->version_max) {
+            *exact = true;
+            return spec;
+        }
+        if (spec->version_max < version && (!below || spec->version_max > below->version_max))
+            below = spec;
+        if (spec->version_min > version && (!above || spec->version_min < above->version_min))
+            above = spec;
+    }
+    return below ? below : above;
+}
+
+const char *spec_hook_name(uint16_t hook) {
+    return hook < HOOKS && hook_index.first[hook] ? hook_index.first[hook]->name : NULL;
+}
+
+void rd_kernel_sid(Rd *r, unsigned pointer_size, Str *sid) {
+    *sid = (Str){0};
+    Rd peek = *r;
+    if (rd_u32(&peek) == 0) {
+        rd_skip(r, 4);
+        return;
+    }
+    rd_skip(r, pointer_size == 8 ? 16 : 8);
+    Rd head = *r;
+    rd_skip(&head, 1);
+    unsigned authorities = rd_u8(&head);
+    if (!rd_ok(&head) || authorities > 15) {
+        rd_fail(r);
+        return;
+    }
+    *sid = rd_bytes(r, 8 + 4 * (size_t)authorities);
+}
+
+Str sid_to_text(Arena *arena, Str sid) {
+    Rd r = rd_from_str(sid);
+    unsigned revision = rd_u8(&r), authorities = rd_u8(&r);
+    uint64_t authority = 0;
+    for (int i = 0; i < 6; i++) authority = authority << 8 | rd_u8(&r);
+    if (!rd_ok(&r) || rd_left(&r) < 4 * (size_t)authorities) return (Str){0};
+    Buf text = {0};
+    buf_addf(&text, "S-%u-%" PRIu64, revision, authority);
+    for (unsigned i = 0; i < authorities; i++) buf_addf(&text, "-%" PRIu32, rd_u32(&r));
+    Str copy = str_copy(arena, buf_str(&text));
+    buf_done(&text);
+    return copy;
+}
+
+// Size of one scalar, or 0 for the types whose size is in the data.
+static size_t scalar_size(FieldType type, unsigned pointer_size) {
+    switch (type) {
+    case F_U8:
+    case F_I8: return 1;
+    case F_U16:
+    case F_I16:
+    case F_BE16: return 2;
+    case F_U32:
+    case F_I32:
+    case F_HEX32:
+    case F_IP4: return 4;
+    case F_U64:
+    case F_I64:
+    case F_HEX64:
+    case F_TIME:
+    case F_FILETIME: return 8;
+    case F_PTR:
+    case F_SIZE: return pointer_size;
+    case F_IP6:
+    case F_GUID: return 16;
+    case F_WSTR:
+    case F_ASTR:
+    case F_SID:
+    case F_WCHARS:
+    case F_BYTES: return 0;
+    }
+    return 0;
+}
+
+static uint64_t scalar_value(FieldType type, const uint8_t *p, size_t size) {
+    uint64_t u = 0;
+    memcpy(&u, p, size);
+    switch (type) {
+    case F_I8: return (uint64_t)(int64_t)(int8_t)u;
+    case F_I16: return (uint64_t)(int64_t)(int16_t)u;
+    case F_I32: return (uint64_t)(int64_t)(int32_t)u;
+    case F_BE16: return __builtin_bswap16((uint16_t)u);
+    default: return u; // NOLINT: every other type is unsigned or 64 bits wide
+    }
+}
+
+// One value; false when the payload ends inside it.
+static bool read_value(Rd *r, FieldType type, uint16_t count, unsigned pointer_size, Value *out) {
+    size_t size = scalar_size(type, pointer_size);
+    const uint8_t *p = r->p;
+    *out = (Value){0};
+    if (size) {
+        if (!rd_take(r, size)) return false;
+        if (size <= 8) out->u = scalar_value(type, p, size);
+        out->s = (Str){(const char *)p, size};
+        return true;
+    }
+    if (type == F_WSTR || type == F_ASTR) {
+        if (rd_left(r) == 0) return false;
+        out->s = type == F_WSTR ? rd_wstr_raw(r) : rd_astr_raw(r);
+        return true;
+    }
+    if (type == F_SID) {
+        rd_kernel_sid(r, pointer_size, &out->s);
+        return rd_ok(r);
+    }
+    size_t bytes = type == F_WCHARS ? 2 * (size_t)count : count;
+    out->s = rd_bytes(r, bytes);
+    return rd_ok(r);
+}
+
+// Elements of an array field: at most as many as bytes are left.
+static size_t array_count(const Field *field, const Values *values, const Rd *r) {
+    if (field->count == FIELD_REST) return SIZE_MAX;
+    if (!(field->count & FIELD_COUNTED)) return field->count;
+    uint64_t n = values->at[field->count & (SPEC_SLOTS - 1)].u;
+    return n < rd_left(r) ? (size_t)n : rd_left(r);
+}
+
+static bool is_array(const Field *field) {
+    return field->count > 1 && field->type != F_WCHARS && field->type != F_BYTES;
+}
+
+unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out) {
+    Rd r = rd_from_str(event->payload);
+    out->present = 0;
+    for (unsigned i = 0; i < spec->field_count; i++) {
+        const Field *field = &spec->fields[i];
+        Value value = {0};
+        if (is_array(field)) {
+            const uint8_t *start = r.p;
+            size_t n = array_count(field, out, &r);
+            Value element;
+            while (n-- > 0 && rd_left(&r))
+                if (!read_value(&r, field->type, 1, event->pointer_size, &element)) break;
+            value.s = (Str){(const char *)start, (size_t)(r.p - start)};
+        } else if (!read_value(&r, field->type, field->count, event->pointer_size, &value)) {
+            return i;
+        }
+        if (field->slot) {
+            out->at[field->slot] = value;
+            out->present |= 1u << field->slot;
+        }
+    }
+    return spec->field_count;
+}
+
+void json_add_string(Buf *out, Str text) {
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c == '"' || c == '\\') {
+            buf_add_char(out, '\\');
+            buf_add_char(out, (char)c);
+        } else if (c < 0x20 || c == 0x7F) {
+            buf_addf(out, "\\u%04x", c);
+        } else {
+            buf_add_char(out, (char)c);
+        }
+    }
+    buf_add_char(out, '"');
+}
+
+static void json_add_hex_bytes(Buf *out, Str bytes) {
+    buf_add_c(out, "\"0x");
+    for (size_t i = 0; i < bytes.n; i++) buf_addf(out, "%02x", (unsigned char)bytes.p[i]);
+    buf_add_char(out, '"');
+}
+
+static void json_add_integer(Buf *out, FieldType type, uint64_t u) {
+    const uint64_t exact = (uint64_t)1 << 53; // beyond it JSON readers round
+    int64_t i = (int64_t)u;
+    bool is_signed = type == F_I8 || type == F_I16 || type == F_I32 || type == F_I64;
+    if (is_signed && i < 0) {
+        bool wide = i < -(int64_t)exact;
+        buf_addf(out, wide ? "\"%" PRId64 "\"" : "%" PRId64, i);
+        return;
+    }
+    buf_addf(out, u > exact ? "\"%" PRIu64 "\"" : "%" PRIu64, u);
+}
+
+static void json_add_value(Buf *out, FieldType type, const Value *value, const EtlHeader *header,
+                           Arena *scratch) {
+    const uint8_t *bytes = (const uint8_t *)value->s.p;
+    char guid[GUID_TEXT_SIZE];
+    switch (type) {
+    case F_PTR:
+    case F_HEX32:
+    case F_HEX64: buf_addf(out, "\"0x%" PRIx64 "\"", value->u); return;
+    case F_TIME:
+        json_add_integer(out, F_I64, (uint64_t)etl_ns_from_ticks(header, (int64_t)value->u));
+        return;
+    case F_IP4: buf_addf(out, "\"%u.%u.%u.%u\"", bytes[0], bytes[1], bytes[2], bytes[3]); return;
+    case F_IP6: json_add_ip6(out, value->s); return;
+    case F_GUID: {
+        Rd r = rd_from_str(value->s);
+        Guid id = rd_guid(&r);
+        guid_to_text(&id, guid);
+        buf_addf(out, "\"%s\"", guid);
+        return;
+    }
+    case F_WSTR: json_add_string(out, str_from_utf16(scratch, bytes, value->s.n)); return;
+    case F_ASTR: json_add_string(out, str_from_8bit(scratch, bytes, value->s.n)); return;
+    case F_WCHARS: {
+        Rd r = rd_from_str(value->s);
+        json_add_string(out, rd_wstr(&r, scratch));
+        return;
+    }
+    case F_SID: json_add_string(out, sid_to_text(scratch, value->s)); return;
+    case F_BYTES: json_add_hex_bytes(out, value->s); return;
+    default: json_add_integer(out, type, value->u); return; // NOLINT: the integers
+    }
+}
+
+// RFC 5952: the longest run of two or more zero groups becomes "::".
+void json_add_ip6(Buf *out, Str bytes) {
+    uint16_t group[8];
+    Rd r = rd_from_str(bytes);
+    for (int i = 0; i < 8; i++) group[i] = rd_be16(&r);
+    int best = -1, best_n = 1;
+    for (int i = 0; i < 8; i++) {
+        int n = 0;
+        while (i + n < 8 && group[i + n] == 0) n++;
+        if (n > best_n) {
+            best = i;
+            best_n = n;
+        }
+    }
+    buf_add_char(out, '"');
+    for (int i = 0; i < 8; i++) {
+        if (i == best) {
+            buf_add_c(out, "::");
+            i += best_n - 1;
+            continue;
+        }
+        buf_addf(out, i && i != best + best_n ? ":%x" : "%x", group[i]);
+    }
+    buf_add_char(out, '"');
+}
+
+static bool json_add_field(const Field *field, Rd *r, unsigned pointer_size,
+                           const EtlHeader *header, Values *values, Arena *scratch, Buf *out) {
+    Value value;
+    if (!is_array(field)) {
+        if (!read_value(r, field->type, field->count, pointer_size, &value)) return false;
+        if (field->slot) values->at[field->slot] = value;
+        json_add_value(out, field->type, &value, header, scratch);
+        return true;
+    }
+    size_t n = array_count(field, values, r);
+    buf_add_char(out, '[');
+    for (size_t i = 0; i < n && rd_left(r); i++) {
+        if (!read_value(r, field->type, 1, pointer_size, &value)) break;
+        if (i) buf_add_char(out, ',');
+        json_add_value(out, field->type, &value, header, scratch);
+    }
+    buf_add_char(out, ']');
+    return true;
+}
+
+size_t spec_json(const EventSpec *spec, unsigned pointer_size, const EtlHeader *header, Str payload,
+                 Arena *scratch, Buf *out, bool *complete) {
+    Rd r = rd_from_str(payload);
+    Values values = {0};
+    *complete = true;
+    buf_add_char(out, '{');
+    for (unsigned i = 0; i < spec->field_count; i++) {
+        size_t mark = out->n;
+        Rd before = r;
+        if (i) buf_add_char(out, ',');
+        json_add_string(out, str_from_c(spec->fields[i].name));
+        buf_add_char(out, ':');
+        if (json_add_field(&spec->fields[i], &r, pointer_size, header, &values, scratch, out))
+            continue;
+        out->n = mark; // the name of a field that is not there
+        r = before;
+        *complete = false;
+        break;
+    }
+    buf_add_char(out, '}');
+    return rd_at(&r);
+}

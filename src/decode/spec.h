@@ -1,0 +1,117 @@
+// Kernel event layouts as data. A family file (decode/kernel/<family>.c) lists its fields and
+// events; one engine reads payloads for typed rows, prints fields as JSON and names events.
+//
+// Sizes follow the event's own pointer size, fields are packed, and a payload that is shorter than
+// its layout ends at the last complete field (docs/formats/etl.md).
+#ifndef DECODE_SPEC_H
+#define DECODE_SPEC_H
+
+#include "decode/table.h"
+#include "etl/etl.h"
+
+typedef enum FieldType {
+    F_U8,
+    F_I8,
+    F_U16,
+    F_I16,
+    F_U32,
+    F_I32,
+    F_U64,
+    F_I64,
+    F_PTR,    // pointer-sized; shown in hexadecimal
+    F_SIZE,   // pointer-sized; shown in decimal
+    F_HEX32,  // u32 shown in hexadecimal
+    F_HEX64,  // u64 shown in hexadecimal
+    F_TIME,   // raw-clock timestamp
+    F_FILETIME,
+    F_BE16,   // big-endian u16 (ports)
+    F_IP4,
+    F_IP6,
+    F_GUID,
+    F_WSTR,   // UTF-16 to its zero or the end
+    F_ASTR,   // 8-bit to its zero or the end
+    F_SID,    // TOKEN_USER image and SID, or a zero word
+    F_WCHARS, // `count` UTF-16 units, cut at the first zero
+    F_BYTES,  // `count` bytes, shown in hexadecimal
+} FieldType;
+
+enum {
+    FIELD_REST = 0xFFFF,    // count: elements to the end of the payload
+    FIELD_COUNTED = 0x8000, // count: FIELD_COUNTED | n: as many as slot n says
+};
+
+typedef struct Field {
+    const char *name;
+    FieldType type;
+    uint8_t slot;   // where spec_read leaves the value; 0: nowhere
+    uint16_t count; // 0 and 1: one value; else an array (F_WCHARS, F_BYTES: one value of that size)
+} Field;
+
+enum { SPEC_SLOTS = 32 };
+
+typedef struct Value {
+    uint64_t u; // integers, zero- or sign-extended; pointers; IPv4 in memory order
+    Str s;      // raw bytes of text, SID, GUID, IPv6, bytes and arrays (unconverted, from the payload)
+} Value;
+
+typedef struct Values {
+    uint32_t present; // bit n: slot n was read whole
+    Value at[SPEC_SLOTS];
+} Values;
+
+static inline bool value_has(const Values *values, unsigned slot) {
+    return values->present >> slot & 1;
+}
+
+typedef struct Decoder Decoder;
+typedef struct EventSpec EventSpec;
+typedef void (*EmitRow)(Decoder *decoder, const EtlEvent *event, const EventSpec *spec);
+
+typedef enum SpecFlag {
+    SPEC_KEEP = 1,     // the survey keeps a copy: world_kept() gives all of them in time order
+    SPEC_NO_STACK = 2, // never the owner of a stack (rundown, configuration, stacks themselves)
+} SpecFlag;
+
+struct EventSpec {
+    uint16_t hook;       // group << 8 | type
+    uint8_t version_min; // versions of this layout
+    uint8_t version_max;
+    const char *name;    // "DiskIo/Read": class of section 2.8, then the operation
+    const Field *fields;
+    unsigned field_count;
+    unsigned flags;      // SpecFlag
+    TableId table;       // of its typed rows; T_EVENT_DATA when it has none
+    EmitRow emit;        // writes the typed row; NULL: kept raw in event_data
+};
+
+typedef struct SpecFamily {
+    const EventSpec *specs;
+    size_t count;
+} SpecFamily;
+
+// Layout for a hook and version: the exact one, else the highest below, else the lowest above (read
+// as a prefix); *exact says which. NULL: no published layout.
+const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact);
+// Name of a hook without a layout too (Appendix C of the format), or NULL.
+const char *spec_hook_name(uint16_t hook);
+// "DiskIo" and its GUID for a hook group.
+const char *spec_group_name(uint16_t hook);
+Guid spec_group_guid(uint16_t hook);
+const SpecFamily *const *spec_families(size_t *count);
+
+// Reads as far as the payload goes. Returns the number of complete fields.
+unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out);
+// RFC 5952 text of 16 bytes, as a JSON string.
+void json_add_ip6(Buf *out, Str bytes);
+// {"Name": value, ...} of every field to `out`; integers above 2^53 and pointers as "0x" strings.
+// Returns the payload bytes explained; *complete is false when the payload ended early.
+size_t spec_json(const EventSpec *spec, unsigned pointer_size, const EtlHeader *header, Str payload,
+                 Arena *scratch, Buf *out, bool *complete);
+
+// Length of the SID field at `r` (4.3) with TOKEN_USER; *sid is the SID itself (empty: none).
+void rd_kernel_sid(Rd *r, unsigned pointer_size, Str *sid);
+Str sid_to_text(Arena *arena, Str sid); // "S-1-5-18"; p == NULL when malformed or empty
+// Appends a JSON string with its quotes.
+void json_add_string(Buf *out, Str text);
+
+#endif
