@@ -18,8 +18,8 @@ typedef struct DecodeSummary {
 } DecodeSummary;
 
 // Decodes everything into `sink` (from several threads). Damage is rows of decode_issue, not an
-// error; errors are an unreadable file, a failing sink, cancellation. progress->done and total count
-// bytes of the file over both passes.
+// error; errors are an unreadable file, a failing sink, cancellation. progress->done and total
+// count bytes of the file over both passes.
 Status decode_trace(EtlFile *file, Str file_name, const DecodeOptions *options, RowSink *sink,
                     Progress *progress, DecodeSummary *summary, Err *err);
 

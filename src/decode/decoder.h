@@ -7,13 +7,14 @@
 struct Decoder {
     const World *world;
     Rows rows;
-    Arena scratch;      // cleared for every event
+    Arena scratch; // cleared for every event
     EtlIssues issues;
     uint64_t short_payloads; // events that ended before their layout
     // The current event:
     int64_t ts_ns;
     uint64_t seq;
-    uint32_t running_tid; // thread running on the event's CPU by context switches; ETL_NO_ID unknown
+    uint32_t
+        running_tid; // thread running on the event's CPU by context switches; ETL_NO_ID unknown
     struct StackCursor *stacks;
     struct FrameSet *frames;
 };

@@ -197,7 +197,7 @@ const TableDef TABLE_IMAGE = {"image", "One image (module) mapped into a process
 static const ColumnDef FRAME_COLUMNS[] = {
     {"frame_id",  COL_U64,  "Number"                                                            },
     {"image_id",  COL_U32,  "Module (image.image_id of its module_id); NULL: no image covers it"},
-    {"method_id", COL_U32, "Managed method (method.method_id); NULL: not managed code"},
+    {"method_id", COL_U32,  "Managed method (method.method_id); NULL: not managed code"         },
     {"rva",       COL_U64,  "Offset in the image"                                               },
     {"address",   COL_U64,  "Address; for frames of an image, as first seen"                    },
     {"is_kernel", COL_BOOL, "Kernel address"                                                    },
@@ -218,7 +218,7 @@ const TableDef TABLE_STACK = {
     STACK_COLUMNS, COUNT_OF(STACK_COLUMNS)};
 
 static const ColumnDef METHOD_COLUMNS[] = {
-    {"method_id", COL_U32, "Number"},
+    {"method_id",   COL_U32,  "Number"                            },
     {"upid",        COL_U32,  "Process"                           },
     {"start_ns",    COL_I64,  "Valid from; NULL: before the trace"},
     {"end_ns",      COL_I64,  "Valid to; NULL: to the end"        },

@@ -18,13 +18,13 @@ typedef enum FieldType {
     F_I32,
     F_U64,
     F_I64,
-    F_PTR,    // pointer-sized; shown in hexadecimal
-    F_SIZE,   // pointer-sized; shown in decimal
-    F_HEX32,  // u32 shown in hexadecimal
-    F_HEX64,  // u64 shown in hexadecimal
-    F_TIME,   // raw-clock timestamp
+    F_PTR,   // pointer-sized; shown in hexadecimal
+    F_SIZE,  // pointer-sized; shown in decimal
+    F_HEX32, // u32 shown in hexadecimal
+    F_HEX64, // u64 shown in hexadecimal
+    F_TIME,  // raw-clock timestamp
     F_FILETIME,
-    F_BE16,   // big-endian u16 (ports)
+    F_BE16, // big-endian u16 (ports)
     F_IP4,
     F_IP6,
     F_GUID,
@@ -51,7 +51,7 @@ enum { SPEC_SLOTS = 32 };
 
 typedef struct Value {
     uint64_t u; // integers, zero- or sign-extended; pointers; IPv4 in memory order
-    Str s;      // raw bytes of text, SID, GUID, IPv6, bytes and arrays (unconverted, from the payload)
+    Str s; // raw bytes of text, SID, GUID, IPv6, bytes and arrays (unconverted, from the payload)
 } Value;
 
 typedef struct Values {
@@ -76,12 +76,12 @@ struct EventSpec {
     uint16_t hook;       // group << 8 | type
     uint8_t version_min; // versions of this layout
     uint8_t version_max;
-    const char *name;    // "DiskIo/Read": class of section 2.8, then the operation
+    const char *name; // "DiskIo/Read": class of section 2.8, then the operation
     const Field *fields;
     unsigned field_count;
-    unsigned flags;      // SpecFlag
-    TableId table;       // of its typed rows; T_EVENT_DATA when it has none
-    EmitRow emit;        // writes the typed row; NULL: kept raw in event_data
+    unsigned flags; // SpecFlag
+    TableId table;  // of its typed rows; T_EVENT_DATA when it has none
+    EmitRow emit;   // writes the typed row; NULL: kept raw in event_data
 };
 
 typedef struct SpecFamily {
@@ -98,6 +98,9 @@ const char *spec_hook_name(uint16_t hook);
 const char *spec_group_name(uint16_t hook);
 Guid spec_group_guid(uint16_t hook);
 const SpecFamily *const *spec_families(size_t *count);
+
+// Name of a profile source below 24; p == NULL for machine-specific ones.
+Str profile_source_name(uint32_t source);
 
 // Reads as far as the payload goes. Returns the number of complete fields.
 unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out);

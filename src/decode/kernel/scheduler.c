@@ -1,4 +1,6 @@
-// Tables of scheduler events.
+// Context switches and ready-thread events (group 05).
+#include "decode/entities.h"
+#include "decode/kernel/families.h"
 #include "decode/tables.h"
 
 static const ColumnDef CONTEXT_SWITCH_COLUMNS[] = {
@@ -41,3 +43,117 @@ static const ColumnDef READY_THREAD_COLUMNS[] = {
 
 const TableDef TABLE_READY_THREAD = {"ready_thread", "One thread made ready to run",
                                      READY_THREAD_COLUMNS, COUNT_OF(READY_THREAD_COLUMNS)};
+
+enum SwitchSlot {
+    CS_NEW = 1,
+    CS_OLD,
+    CS_NEW_PRIORITY,
+    CS_OLD_PRIORITY,
+    CS_C_STATE,
+    CS_REASON,
+    CS_MODE,
+    CS_STATE,
+    CS_IDEAL,
+    CS_WAIT,
+};
+
+#define SWITCH_HEAD                                                                                \
+    {"NewThreadId", F_U32, CS_NEW, 0}, {"OldThreadId", F_U32, CS_OLD, 0},                          \
+        {"NewThreadPriority", F_I8, CS_NEW_PRIORITY, 0}, {                                         \
+        "OldThreadPriority", F_I8, CS_OLD_PRIORITY, 0                                              \
+    }
+static const Field SWITCH_V1[] = {
+    SWITCH_HEAD,
+    {"NewThreadQuantum",            F_I8, 0,         0},
+    {"OldThreadQuantum",            F_I8, 0,         0},
+    {"OldThreadWaitReason",         F_I8, CS_REASON, 0},
+    {"OldThreadWaitMode",           F_I8, CS_MODE,   0},
+    {"OldThreadState",              F_I8, CS_STATE,  0},
+    {"OldThreadWaitIdealProcessor", F_I8, CS_IDEAL,  0},
+};
+#define SWITCH_REST(mode)                                                                          \
+    {"PreviousCState", F_U8, CS_C_STATE, 0}, {"SpareByte", F_I8, 0, 0},                            \
+        {"OldThreadWaitReason", F_I8, CS_REASON, 0}, {mode, F_U8, CS_MODE, 0},                     \
+        {"OldThreadState", F_I8, CS_STATE, 0}, {"OldThreadWaitIdealProcessor", F_I8, CS_IDEAL, 0}, \
+        {"NewThreadWaitTime", F_U32, CS_WAIT, 0}, {                                                \
+        "OldThreadRemainingQuantum", F_U32, 0, 0                                                   \
+    }
+static const Field SWITCH_V2[] = {SWITCH_HEAD, SWITCH_REST("OldThreadWaitMode")};
+static const Field SWITCH_V3[] = {SWITCH_HEAD, SWITCH_REST("ThreadFlags")};
+// Windows 11 24H2 appends a u32 of unpublished meaning.
+static const Field SWITCH_V5[] = {
+    SWITCH_HEAD, SWITCH_REST("ThreadFlags"), {"Reserved", F_U32, 0, 0}
+};
+
+static void emit_switch(Decoder *decoder, const EtlEvent *event, const EventSpec *spec) {
+    enum { COMPLETE_V1 = 10 };
+    Values v;
+    if (spec_read(spec, event, &v) < COMPLETE_V1) {
+        decoder->short_payloads++;
+        return;
+    }
+    uint32_t new_tid = (uint32_t)v.at[CS_NEW].u, old_tid = (uint32_t)v.at[CS_OLD].u;
+    Row row = decoder_row(decoder, T_CONTEXT_SWITCH, event);
+    put_id(&row, world_thread(decoder->world, new_tid, event->ticks));
+    put_id(&row, world_thread(decoder->world, old_tid, event->ticks));
+    put_u32(&row, new_tid);
+    put_u32(&row, old_tid);
+    put_i32(&row, (int32_t)v.at[CS_NEW_PRIORITY].u);
+    put_i32(&row, (int32_t)v.at[CS_OLD_PRIORITY].u);
+    put_u8(&row, (uint8_t)v.at[CS_STATE].u);
+    put_u8(&row, (uint8_t)v.at[CS_REASON].u);
+    // From version 3 on only bit 0 is the mode; the rest is quality of service.
+    put_u8(&row, event->version >= 3 ? v.at[CS_MODE].u & 1 : (uint8_t)v.at[CS_MODE].u);
+    put_u8_if(&row, value_has(&v, CS_C_STATE) && old_tid == 0, (uint8_t)v.at[CS_C_STATE].u);
+    put_u32_if(&row, value_has(&v, CS_WAIT), (uint32_t)v.at[CS_WAIT].u);
+    put_u8(&row, (uint8_t)v.at[CS_IDEAL].u);
+    put_id(&row, decoder_stack(decoder, event, new_tid));
+    row_end(&row);
+}
+
+enum ReadySlot { R_TID = 1, R_REASON, R_INCREMENT, R_FLAGS };
+static const Field READY[] = {
+    {"TThreadId",       F_U32, R_TID,       0},
+    {"AdjustReason",    F_I8,  R_REASON,    0},
+    {"AdjustIncrement", F_I8,  R_INCREMENT, 0},
+    {"Flag",            F_U8,  R_FLAGS,     0},
+    {"Reserved",        F_I8,  0,           0},
+};
+
+static void emit_ready(Decoder *decoder, const EtlEvent *event, const EventSpec *spec) {
+    enum { IN_DPC = 1 };
+    Values v;
+    if (spec_read(spec, event, &v) < 4) {
+        decoder->short_payloads++;
+        return;
+    }
+    uint32_t tid = (uint32_t)v.at[R_TID].u;
+    bool in_dpc = v.at[R_FLAGS].u & IN_DPC;
+    uint32_t waker = decoder_thread(decoder, event, ETL_NO_ID);
+    Row row = decoder_row(decoder, T_READY_THREAD, event);
+    put_id(&row, world_thread(decoder->world, tid, event->ticks));
+    put_u32(&row, tid);
+    put_id(&row, in_dpc ? 0 : waker);
+    put_u8(&row, (uint8_t)v.at[R_REASON].u);
+    put_i32(&row, (int32_t)v.at[R_INCREMENT].u);
+    put_u8(&row, (uint8_t)v.at[R_FLAGS].u);
+    put_bool(&row, in_dpc);
+    put_id(&row,
+           decoder_stack(decoder, event, waker ? world_tid(decoder->world, waker) : ETL_NO_ID));
+    row_end(&row);
+}
+
+#define SWITCH(version, last, fields)                                                              \
+    {                                                                                              \
+        HOOK_CSWITCH, version, last, "Thread/CSwitch", fields, COUNT_OF(fields), 0,                \
+            T_CONTEXT_SWITCH, emit_switch                                                          \
+    }
+static const EventSpec SCHEDULER_SPECS[] = {
+    SWITCH(1, 1, SWITCH_V1),
+    SWITCH(2, 2, SWITCH_V2),
+    SWITCH(3, 4, SWITCH_V3),
+    SWITCH(5, 5, SWITCH_V5),
+    {HOOK_READY_THREAD, 2, 2, "Thread/ReadyThread", READY, COUNT_OF(READY), 0, T_READY_THREAD,
+                       emit_ready},
+};
+const SpecFamily FAMILY_SCHEDULER = {SCHEDULER_SPECS, COUNT_OF(SCHEDULER_SPECS)};
