@@ -182,13 +182,11 @@ static size_t scalar_size(FieldType type, unsigned pointer_size) {
 static uint64_t scalar_value(FieldType type, const uint8_t *p, size_t size) {
     uint64_t u = 0;
     memcpy(&u, p, size);
-    switch (type) {
-    case F_I8: return (uint64_t)(int64_t)(int8_t)u;
-    case F_I16: return (uint64_t)(int64_t)(int16_t)u;
-    case F_I32: return (uint64_t)(int64_t)(int32_t)u;
-    case F_BE16: return __builtin_bswap16((uint16_t)u);
-    default: return u; // NOLINT: every other type is unsigned or 64 bits wide
-    }
+    if (type == F_I8) return (uint64_t)(int64_t)(int8_t)u;
+    if (type == F_I16) return (uint64_t)(int64_t)(int16_t)u;
+    if (type == F_I32) return (uint64_t)(int64_t)(int32_t)u;
+    if (type == F_BE16) return __builtin_bswap16((uint16_t)u);
+    return u;
 }
 
 // One value; false when the payload ends inside it.
@@ -315,7 +313,17 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
     }
     case F_SID: json_add_string(out, sid_to_text(scratch, value->s)); return;
     case F_BYTES: json_add_hex_bytes(out, value->s); return;
-    default: json_add_integer(out, type, value->u); return; // NOLINT: the integers
+    case F_U8:
+    case F_I8:
+    case F_U16:
+    case F_I16:
+    case F_U32:
+    case F_I32:
+    case F_U64:
+    case F_I64:
+    case F_SIZE:
+    case F_FILETIME:
+    case F_BE16: json_add_integer(out, type, value->u); return;
     }
 }
 

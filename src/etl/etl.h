@@ -140,7 +140,7 @@ typedef enum EtlKind {
     ETL_OTHER,    // ERROR, TIMED, "ulong32 time": kept with its bytes as payload
 } EtlKind;
 
-enum { ETL_NO_ID = 0xFFFFFFFFu }; // pid or tid is unknown
+#define ETL_NO_ID UINT32_MAX // pid or tid is unknown
 
 typedef struct EtlExtended { // 2.6; slices point into the buffer; absent items have p == NULL
     bool any;
