@@ -9,6 +9,11 @@ set(ETW_LIBS_mcp PkgConfig::JANSSON)
 
 function(etw_sources folder out)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.c)
+  if(WIN32) # a platform's own files say so in their names
+    list(FILTER sources EXCLUDE REGEX "_posix\\.c$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "_win32\\.c$")
+  endif()
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
