@@ -21,7 +21,7 @@ typedef struct EtlHeader {
     uint32_t buffer_size_bytes;
     uint8_t os_major, os_minor, trace_major, trace_minor;
     uint32_t os_build;
-    uint32_t cpu_count; // as recorded; more may occur
+    uint32_t cpu_count;    // as recorded; more may occur
     uint64_t end_filetime; // 0: not stopped cleanly
     uint32_t timer_resolution_100ns;
     uint32_t max_file_size_mib;
@@ -41,8 +41,8 @@ typedef struct EtlHeader {
     Str file_name;
     // Derived:
     EtlClock clock;
-    uint64_t ticks_per_s; // of every raw timestamp; never 0
-    int64_t start_ticks;  // raw timestamp of the header event: time zero of the trace
+    uint64_t ticks_per_s;         // of every raw timestamp; never 0
+    int64_t start_ticks;          // raw timestamp of the header event: time zero of the trace
     unsigned header_pointer_size; // 4 or 8, by the header event's own type
 } EtlHeader;
 
@@ -54,8 +54,8 @@ typedef enum EtlCompression {
 } EtlCompression;
 
 typedef struct EtlBuffer {
-    uint64_t offset;     // in the file
-    uint32_t size_bytes; // on disk, header included (clamped to the file)
+    uint64_t offset;      // in the file
+    uint32_t size_bytes;  // on disk, header included (clamped to the file)
     uint32_t valid_bytes; // header included; after decompression for compressed buffers
     int64_t sequence;
     uint16_t cpu;
@@ -63,24 +63,24 @@ typedef struct EtlBuffer {
     uint16_t flags;
     uint16_t type;
     bool compressed;
-    bool cut;          // the file ends inside it
-    uint32_t segment;  // append mode: counts the sessions in one file
+    bool cut;            // the file ends inside it
+    uint32_t segment;    // append mode: counts the sessions in one file
     int64_t first_ticks; // timestamp of its first event; INT64_MAX when it has none
 } EtlBuffer;
 
 typedef enum EtlIssueKind {
-    ETL_ISSUE_TRUNCATED_FILE,     // the file ends inside a buffer
-    ETL_ISSUE_BAD_BUFFER_HEADER,  // no plausible header where one is due; `count` bytes skipped
-    ETL_ISSUE_ZERO_TAIL,          // preallocated or crashed: zeros to the end (information)
-    ETL_ISSUE_BAD_COMPRESSION,    // a buffer does not inflate; what came out is used
-    ETL_ISSUE_BAD_EVENT,          // an event's size or marker is wrong; rest of the buffer skipped
+    ETL_ISSUE_TRUNCATED_FILE,    // the file ends inside a buffer
+    ETL_ISSUE_BAD_BUFFER_HEADER, // no plausible header where one is due; `count` bytes skipped
+    ETL_ISSUE_ZERO_TAIL,         // preallocated or crashed: zeros to the end (information)
+    ETL_ISSUE_BAD_COMPRESSION,   // a buffer does not inflate; what came out is used
+    ETL_ISSUE_BAD_EVENT,         // an event's size or marker is wrong; rest of the buffer skipped
     ETL_ISSUE_BAD_EXTENDED_ITEM,
-    ETL_ISSUE_TIME_BACKWARDS,     // within one buffer or stream
-    ETL_ISSUE_EVENTS_LOST_FLAG,   // buffer flag 0x02
-    ETL_ISSUE_BUFFERS_LOST_FLAG,  // buffer flag 0x04
-    ETL_ISSUE_RT_CORRUPT_FLAG,    // buffer flag 0x08
-    ETL_ISSUE_SEQUENCE_GAP,       // weak evidence (information)
-    ETL_ISSUE_BAD_HEADER_EVENT,   // log header short or absurd; defaults used
+    ETL_ISSUE_TIME_BACKWARDS,    // within one buffer or stream
+    ETL_ISSUE_EVENTS_LOST_FLAG,  // buffer flag 0x02
+    ETL_ISSUE_BUFFERS_LOST_FLAG, // buffer flag 0x04
+    ETL_ISSUE_RT_CORRUPT_FLAG,   // buffer flag 0x08
+    ETL_ISSUE_SEQUENCE_GAP,      // weak evidence (information)
+    ETL_ISSUE_BAD_HEADER_EVENT,  // log header short or absurd; defaults used
     ETL_ISSUE_UNKNOWN_BUFFER_TYPE,
     ETL_ISSUE_KINDS
 } EtlIssueKind;
@@ -148,8 +148,8 @@ typedef struct EtlExtended { // 2.6; slices point into the buffer; absent items 
     Guid related_activity;
     Str sid;
     uint32_t session_id;
-    uint64_t match_id;      // of stack or stack key items
-    Str stack;              // addresses
+    uint64_t match_id;           // of stack or stack key items
+    Str stack;                   // addresses
     unsigned stack_pointer_size; // 4 or 8 when stack or stack_key is present
     bool has_stack_key;
     uint64_t stack_key;
@@ -163,29 +163,29 @@ typedef struct EtlExtended { // 2.6; slices point into the buffer; absent items 
 
 typedef struct EtlEvent {
     EtlKind kind;
-    uint8_t header_type;     // 1..21, 15 for messages (2.1)
-    uint8_t pointer_size;    // of the payload: 4 or 8
-    uint8_t version;         // masked with 0xFF
-    uint8_t opcode;          // hook type of kernel events, opcode of the others
+    uint8_t header_type;  // 1..21, 15 for messages (2.1)
+    uint8_t pointer_size; // of the payload: 4 or 8
+    uint8_t version;      // masked with 0xFF
+    uint8_t opcode;       // hook type of kernel events, opcode of the others
     uint8_t level, channel;
-    uint16_t id;             // manifest event id; WPP message number
+    uint16_t id; // manifest event id; WPP message number
     uint16_t task;
-    uint16_t hook;           // group << 8 | type for ETL_SYSTEM and ETL_PERFINFO, else 0
-    uint16_t flags;          // EVENT_HEADER Flags or WPP option flags
-    uint16_t cpu;            // of the buffer
-    uint32_t tid, pid;       // ETL_NO_ID when the header has none
-    int64_t ticks;           // raw clock; the previous event's when it has none
+    uint16_t hook;     // group << 8 | type for ETL_SYSTEM and ETL_PERFINFO, else 0
+    uint16_t flags;    // EVENT_HEADER Flags or WPP option flags
+    uint16_t cpu;      // of the buffer
+    uint32_t tid, pid; // ETL_NO_ID when the header has none
+    int64_t ticks;     // raw clock; the previous event's when it has none
     uint64_t keyword;
-    Guid provider;           // manifest provider, classic class, WPP message GUID; else zero
+    Guid provider; // manifest provider, classic class, WPP message GUID; else zero
     Guid activity;
     uint32_t kernel_time, user_time;
-    uint32_t counters;       // PERFINFO extras: number of u64 at the front of `extras`
-    Str extras;              // PEBS index and counters (2.3)
+    uint32_t counters; // PERFINFO extras: number of u64 at the front of `extras`
+    Str extras;        // PEBS index and counters (2.3)
     Str payload;
-    Str whole;               // header and payload
-    uint64_t offset;         // in the file: of the event itself (plain) or its buffer (compressed)
-    uint32_t index;          // ordinal in its buffer
-    EtlExtended ext;         // filled for ETL_MANIFEST
+    Str whole;       // header and payload
+    uint64_t offset; // in the file: of the event itself (plain) or its buffer (compressed)
+    uint32_t index;  // ordinal in its buffer
+    EtlExtended ext; // filled for ETL_MANIFEST
 } EtlEvent;
 
 // Walks one loaded buffer.
@@ -196,6 +196,8 @@ typedef struct EtlCursor {
     size_t at;
     uint32_t index;
     int64_t last_ticks;
+    unsigned pointer_size; // for WPP messages that do not say theirs
+    bool incomplete;       // the file or the compressed stream ends early: counted already
     EtlIssues *issues;
 } EtlCursor;
 
