@@ -21,6 +21,11 @@ enum {
     LIMIT_LINE_BYTES = 16 * 1024 * 1024, // one JSON-RPC message in
     LIMIT_LINE_OUT_BYTES = 4 * 1024 * 1024,
     LIMIT_JSON_DEPTH = 64,
+    LIMIT_JSON_VALUES = 200000, // scalars, arrays and objects of one message
+    LIMIT_QUEUE_REQUESTS = 10000, // waiting requests: the reader pauses above
+    LIMIT_QUEUE_BYTES = 64 * 1024 * 1024,
+    LIMIT_SUBSCRIPTIONS = 256,
+    LIMIT_COMPLETIONS = 100,
     // Database
     ROW_GROUP_ROWS = 122880, // 60 vectors of 2,048: DuckDB's own row group
 };
