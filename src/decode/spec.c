@@ -78,6 +78,7 @@ Guid spec_group_guid(uint16_t hook) {
 typedef struct HookIndex {
     const EventSpec *first[HOOKS];
     uint8_t count[HOOKS];
+    uint8_t family[HOOKS];
 } HookIndex;
 
 static HookIndex hook_index;
@@ -89,6 +90,7 @@ __attribute__((constructor)) static void hook_index_fill(void) {
             const EventSpec *spec = &FAMILIES[f]->specs[i];
             INVARIANT(spec->hook < HOOKS);
             if (!hook_index.first[spec->hook]) hook_index.first[spec->hook] = spec;
+            hook_index.family[spec->hook] = (uint8_t)f;
             INVARIANT(hook_index.first[spec->hook] + hook_index.count[spec->hook] == spec);
             hook_index.count[spec->hook]++;
         }
@@ -115,6 +117,10 @@ const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact) {
 
 const char *spec_hook_name(uint16_t hook) {
     return hook < HOOKS && hook_index.first[hook] ? hook_index.first[hook]->name : NULL;
+}
+
+const SpecFamily *spec_family(uint16_t hook) {
+    return hook < HOOKS && hook_index.first[hook] ? FAMILIES[hook_index.family[hook]] : NULL;
 }
 
 void rd_kernel_sid(Rd *r, unsigned pointer_size, Str *sid) {

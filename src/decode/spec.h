@@ -70,6 +70,7 @@ typedef void (*EmitRow)(Decoder *decoder, const EtlEvent *event, const EventSpec
 typedef enum SpecFlag {
     SPEC_KEEP = 1,     // the survey keeps a copy: world_kept() gives all of them in time order
     SPEC_NO_STACK = 2, // never the owner of a stack (rundown, configuration, stacks themselves)
+    SPEC_NOTE = 4,     // the survey makes a note of it (decode/note.h)
 } SpecFlag;
 
 struct EventSpec {
@@ -78,19 +79,33 @@ struct EventSpec {
     uint8_t version_max;
     const char *name; // "DiskIo/Read": class of section 2.8, then the operation
     const Field *fields;
-    unsigned field_count;
-    unsigned flags; // SpecFlag
-    TableId table;  // of its typed rows; T_EVENT_DATA when it has none
-    EmitRow emit;   // writes the typed row; NULL: kept raw in event_data
+    unsigned field_count; // 0: empty, or no layout is published
+    unsigned flags;       // SpecFlag
+    TableId table;        // of its typed rows; T_EVENT_DATA when it has none
+    EmitRow emit;         // writes the typed row; NULL: kept raw in event_data
 };
+
+// Which list of notes a family's SPEC_NOTE events go to.
+typedef enum NoteId {
+    NOTE_DISK,     // key: IRP of a disk request's start; tid: the issuing thread
+    NOTE_FILE,     // key: IRP of a file operation's start or end; a, b: information, status
+    NOTE_KEY_NAME, // key: key control block; text: its full name
+    NOTE_IDS       // none
+} NoteId;
+typedef struct Note Note;
+// Fills key and what else the note says (times, CPU, hook and the header's tid stand there); text
+// is copied to `text`. False: nothing to note.
+typedef bool (*NoteEvent)(const EtlEvent *event, const EventSpec *spec, Note *note, Arena *text);
 
 typedef struct SpecFamily {
     const EventSpec *specs;
     size_t count;
+    NoteId note_id; // NOTE_IDS when it makes no notes
+    NoteEvent note;
 } SpecFamily;
 
 // Layout for a hook and version: the exact one, else the highest below, else the lowest above (read
-// as a prefix); *exact says which. NULL: no published layout.
+// as a prefix); *exact says which. NULL: unknown hook. Known names without a layout have no fields.
 const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact);
 // Name of a hook without a layout too (Appendix C of the format), or NULL.
 const char *spec_hook_name(uint16_t hook);
@@ -98,6 +113,7 @@ const char *spec_hook_name(uint16_t hook);
 const char *spec_group_name(uint16_t hook);
 Guid spec_group_guid(uint16_t hook);
 const SpecFamily *const *spec_families(size_t *count);
+const SpecFamily *spec_family(uint16_t hook); // NULL: unknown hook
 
 // Name of a profile source below 24; p == NULL for machine-specific ones.
 Str profile_source_name(uint32_t source);

@@ -4,7 +4,7 @@
 #ifndef DECODE_WORLD_H
 #define DECODE_WORLD_H
 
-#include "decode/spec.h"
+#include "decode/note.h"
 
 typedef struct World World;
 
@@ -32,6 +32,8 @@ Arena *world_arena(World *world);                    // trace lifetime; only whi
 // Kept kernel events of one hook (all versions), and of one classic class and opcode.
 KeptList world_kept(const World *world, uint16_t hook);
 KeptList world_kept_class(const World *world, const Guid *provider, uint8_t opcode);
+// Notes of the survey about one key (SPEC_NOTE).
+NoteList world_notes(const World *world, NoteId id, uint64_t key);
 // A kept event in the form spec_read takes.
 EtlEvent kept_event(const Kept *kept);
 
