@@ -27,6 +27,10 @@ enum {
     LIMIT_SUBSCRIPTIONS = 256,
     LIMIT_COMPLETIONS = 100,
     // Database
+    LIMIT_SQL_FILE_BYTES = 1024 * 1024,
+    LIMIT_CELL_BYTES = 1024 * 1024, // one value of a result; more is cut and marked
+    LIMIT_USER_SQL_BYTES = 64 * 1024,
+    LIMIT_USER_SQL_MEMORY_BYTES = 1024 * 1024 * 1024,
     ROW_GROUP_ROWS = 122880, // 60 vectors of 2,048: DuckDB's own row group
 };
 

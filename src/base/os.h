@@ -17,6 +17,8 @@ AUTO_DEFINE(File *, file_close)
 Status file_read_all(Str path, size_t max_bytes, Arena *arena, Str *out, Err *err);
 // Atomic: temporary file beside `path`, flushed, then renamed over it.
 Status file_write_atomic(Str path, Str bytes, Err *err);
+// An empty file that did not exist before, not flushed: markers and locks.
+Status file_create_new(Str path, Err *err);
 
 typedef struct FileInfo {
     bool exists, is_file, is_folder;

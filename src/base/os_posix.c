@@ -140,6 +140,14 @@ Status file_write_atomic(Str path, Str bytes, Err *err) {
     return status;
 }
 
+Status file_create_new(Str path, Err *err) {
+    PathBuf c;
+    TRY(path_c(path, &c, err));
+    int fd = open(c.c, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) return io_error(err, "create", c.c);
+    return close(fd) == 0 ? OK : io_error(err, "close", c.c);
+}
+
 static int64_t mtime_ns(const struct stat *st) {
 #ifdef __APPLE__
     return (int64_t)st->st_mtimespec.tv_sec * 1000000000 + st->st_mtimespec.tv_nsec;

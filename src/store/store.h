@@ -56,6 +56,10 @@ typedef struct DatabaseOptions {
     Str sql_folder;        // development: read sql/views from here
     uint64_t memory_bytes; // cap of this instance, 0: default
     unsigned threads;      // 0: all
+    // Registers functions that SQL cannot say, in every instance that is opened: `connection` is a
+    // duckdb_connection (src/tools includes duckdb.h, others need not). May be NULL.
+    Status (*extend)(void *connection, void *context, Err *err);
+    void *extend_context;
 } DatabaseOptions;
 Status database_open(Str folder, const DatabaseOptions *options, Database **out, Err *err);
 void database_close(Database *database);
@@ -63,12 +67,15 @@ AUTO_DEFINE(Database *, database_close)
 uint64_t database_row_count(const Database *database, TableId table); // from the manifest
 const json_t *database_manifest(const Database *database);
 
-// A connection of one worker; not shared. Borrow and give back so that they are reused.
+// A connection of one worker; not shared. Cheap: closed sessions are kept and reused.
 typedef struct Session Session;
 Status session_open(Database *database, Session **out, Err *err);
 void session_close(Session *session);
 AUTO_DEFINE(Session *, session_close)
-void session_interrupt(Session *session); // from any thread
+// From any thread: the statement that runs and every later one of this session end with
+// ERR_CANCELLED.
+void session_interrupt(Session *session);
+void *session_connection(Session *session); // the duckdb_connection
 
 // A bound argument of a statement.
 typedef enum ArgType {

@@ -1,0 +1,34 @@
+// What the parts of an open database share; src/store only.
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+
+#include "store/duck.h"
+#include "store/manifest.h"
+#include "store/views.h"
+
+typedef struct UserInstance UserInstance; // user_query.c
+
+struct Session {
+    Database *database;
+    duckdb_connection connection;
+    atomic_bool interrupted;
+    Session *next; // while idle
+};
+
+struct Database {
+    Arena arena;
+    Manifest manifest;
+    DatabaseOptions options;
+    Str marker; // says to writers that the files are in use
+    duckdb_database duck;
+    Mutex views_lock; // guards views
+    Views views;
+    Mutex lock; // guards idle
+    Session *idle;
+    Mutex user_lock; // guards user
+    UserInstance *user;
+};
+
+void user_instance_close(UserInstance *user);
+
+#endif
