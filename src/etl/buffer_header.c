@@ -42,7 +42,9 @@ unsigned buffer_header_oddities(const BufferHeader *h) {
     uint32_t filled_max =
         h->flags & BUFFER_FLAG_COMPRESSED ? (uint32_t)LIMIT_BUFFER_BYTES : h->size_bytes;
     bool empty = h->filled_bytes < BUFFER_HEADER_BYTES && h->saved_bytes < BUFFER_HEADER_BYTES;
-    if (h->size_bytes < BUFFER_HEADER_BYTES || h->size_bytes > BUFFER_DISK_BYTES_MAX) odd++;
+    bool size_odd = h->size_bytes < BUFFER_HEADER_BYTES || h->size_bytes > BUFFER_DISK_BYTES_MAX;
+    if (size_odd) filled_max = BUFFER_DISK_BYTES_MAX;
+    if (size_odd) odd++;
     if (empty || h->filled_bytes > filled_max) odd++;
     if (h->reference_count != 0) odd++;
     if (h->state > STATE_MAX) odd++;

@@ -1,11 +1,11 @@
 // Order: segments of appended sessions, streams of one processor, buffers by time
 // (docs/formats/etl.md, "Order").
-#include "etl/bytes.h"
+#include "base/map.h"
 #include "etl/etl_internal.h"
 
 #include <stdlib.h>
 
-enum { SEQUENCE_FALL_SLACK = 64 }; // how far a number may fall within one session
+enum { SEQUENCE_FALL_MAX = 4096 }; // within one session: more buffers than are ever in flight
 
 typedef struct StreamKey {
     uint64_t offset;
@@ -101,29 +101,33 @@ static void settle_start(EtlFile *etl) {
     etl->header.start_ticks = start == INT64_MAX ? 0 : start;
 }
 
-// An appended session has no header buffer of its own: its number restarts or its id changes.
-// Numbers also fall a little within a session, in the order in which processors flush.
+// An appended session has no header buffer of its own: its numbers restart or its id changes.
+// Numbers also fall a little within a session, in the order in which processors flush, so only a
+// repeated one or a long fall is a restart.
 static void mark_segments(EtlFile *etl) {
     bool append = etl->header_good && etl->header.log_file_mode & MODE_APPEND;
+    Map used = {0}; // sequence number -> last segment that has it
     int64_t highest = INT64_MIN;
     uint32_t segment = 0;
     for (size_t i = 0; i < etl->buffers.count; i++) {
         EtlBuffer *buffer = &etl->buffers.items[i];
         bool starts = i > 0 && buffer->type == BUFFER_TYPE_HEADER;
         if (append && i > 1) { // the header buffer may carry another id than its session
-            int64_t before = buffer[-1].sequence;
-            bool fell = buffer->sequence <= before;
-            bool far = fell && highest - SEQUENCE_FALL_SLACK > buffer->sequence;
-            starts = starts || buffer->logger_id != buffer[-1].logger_id || far ||
-                     (fell && buffer->sequence <= 1);
+            uint64_t *last = map_get(&used, (uint64_t)buffer->sequence);
+            starts = starts || buffer->logger_id != buffer[-1].logger_id ||
+                     (last && *last == segment) ||
+                     (buffer->sequence >= 0 && highest >= 0 &&
+                      highest - buffer->sequence > SEQUENCE_FALL_MAX);
         }
         if (starts) {
             segment++;
             highest = INT64_MIN;
         }
+        if (append) *map_put(&used, (uint64_t)buffer->sequence, segment, NULL) = segment;
         if (buffer->sequence > highest) highest = buffer->sequence;
         buffer->segment = segment;
     }
+    map_done(&used);
 }
 
 // Steps back in time from buffer to buffer; reported when `issues` is given.

@@ -170,8 +170,9 @@ static uint64_t zero_tail(Walk *w, uint64_t at) {
     return w->etl->size;
 }
 
+// With the session's stride only the places of headers and first events are read.
 static bool zeros_to_end(Walk *w, uint64_t at, uint64_t step) {
-    size_t n = step == WINDOW_BYTES ? WINDOW_BYTES : BUFFER_HEADER_BYTES;
+    size_t n = step == WINDOW_BYTES ? WINDOW_BYTES : LOOK_BYTES;
     for (; at < w->etl->size && w->status == OK; at += step)
         if (!zero_bytes(view(w, at, n), n)) return false;
     return true;
@@ -203,8 +204,14 @@ static uint64_t buffer_end(Walk *w, uint64_t at, const BufferHeader *header) {
     uint64_t size = w->etl->size;
     uint64_t end = at + header->size_bytes;
     bool sane = size_sane(header);
-    if (sane && w->stride == header->size_bytes) return end;
     if (sane && end <= size && leads_on(w, end)) return end;
+    if (sane && w->stride == header->size_bytes) {
+        // Either the next header is damaged, or a hole in the file has moved it up here.
+        uint64_t moved = find_header(w, at + BUFFER_HEADER_BYTES, end);
+        if (moved == UINT64_MAX) return end;
+        etl_issue(issues, ETL_ISSUE_BAD_BUFFER_HEADER, moved, 0);
+        return moved;
+    }
     if (w->stride > 0) {
         etl_issue(issues, ETL_ISSUE_BAD_BUFFER_HEADER, at, 0);
         return at + w->stride;
@@ -231,12 +238,10 @@ static EtlBuffer make_buffer(const Walk *w, uint64_t at, uint64_t end, const Can
     uint64_t there = (end < w->etl->size ? end : w->etl->size) - at;
     const BufferHeader *h = &c->header;
     if (there > BUFFER_DISK_BYTES_MAX) there = BUFFER_DISK_BYTES_MAX;
-    BufferHeader sized = *h; // its own size may be the damaged field
-    if (end - at <= BUFFER_DISK_BYTES_MAX) sized.size_bytes = (uint32_t)(end - at);
     return (EtlBuffer){
         .offset = at,
         .size_bytes = (uint32_t)there,
-        .valid_bytes = buffer_valid_bytes(&sized, c->compressed),
+        .valid_bytes = buffer_valid_bytes(h, c->compressed),
         .sequence = h->sequence,
         .cpu = h->cpu,
         .logger_id = h->logger_id,
@@ -277,6 +282,13 @@ static uint64_t walk_step(Walk *w, uint64_t at) {
     if (!look(w, at, &c)) return size; // the file shrank or cannot be read
     if (c.oddities > 1) return skip_damage(w, at);
     uint64_t end = buffer_end(w, at, &c.header);
+    if (end - at != c.header.size_bytes) { // look again: the damaged size may have hidden the event
+        Rd r = view(w, at, LOOK_BYTES);
+        rd_skip(&r, BUFFER_HEADER_BYTES);
+        c.header.size_bytes = end - at < BUFFER_DISK_BYTES_MAX ? (uint32_t)(end - at)
+                                                               : (uint32_t)BUFFER_DISK_BYTES_MAX;
+        peek_event(w, r, &c);
+    }
     add_buffer(w, at, end, &c);
     w->read_bytes = end - at < DENSE_BUFFER_BYTES ? READ_BYTES_DENSE : READ_BYTES;
     return end;
