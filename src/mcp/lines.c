@@ -29,7 +29,8 @@ static void finish_line(Lines *lines, Str bytes) {
     if (!lines->skipping) hand_out(lines, whole ? bytes : buf_str(&lines->rest));
     lines->skipping = false;
     // A single huge message must not hold its memory for the rest of the process.
-    if (lines->rest.capacity > 1024 * 1024) buf_done(&lines->rest);
+    enum { KEPT_BYTES = 1024 * 1024 };
+    if (lines->rest.capacity > KEPT_BYTES) buf_done(&lines->rest);
     buf_clear(&lines->rest);
 }
 

@@ -29,7 +29,8 @@ static void send_out(void *context, Str line) {
         stdio->broken = true;
         os_stdin_stop(); // nobody reads: there is nothing left to do
     }
-    if (stdio->out.capacity > 256 * 1024) buf_done(&stdio->out);
+    enum { KEPT_BYTES = 256 * 1024 };
+    if (stdio->out.capacity > KEPT_BYTES) buf_done(&stdio->out);
 }
 
 static void on_line(void *context, Str line) {

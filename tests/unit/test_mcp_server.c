@@ -4,7 +4,7 @@
 #include "base/os.h"
 #include "mcp/pool.h"
 #include "mcp/server.h"
-#include "tools/fake_engine.h"
+#include "support/tools/fake_engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
