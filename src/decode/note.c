@@ -19,14 +19,17 @@ struct NoteIndex {
 
 void notes_add(Notes *notes, const EtlEvent *event, const EventSpec *spec, uint64_t seq) {
     const SpecFamily *family = spec_family(spec->hook);
-    Note note = {.ticks = event->ticks,
-                 .seq = seq,
-                 .tid = event->tid,
-                 .hook = event->hook,
-                 .cpu = event->cpu};
-    INVARIANT(family && family->note && family->note_id < NOTE_IDS);
-    if (family->note(event, spec, &note, &notes->text))
-        *vec_push(&notes->of[family->note_id]) = note;
+    Note blank = {.ticks = event->ticks,
+                  .seq = seq,
+                  .tid = event->tid,
+                  .hook = spec->hook,
+                  .cpu = event->cpu};
+    INVARIANT(family && family->note);
+    family->note(notes, &blank, event, spec);
+}
+
+void notes_push(Notes *notes, NoteId id, const Note *note) {
+    *vec_push(&notes->of[id]) = *note;
 }
 
 static int note_compare(const void *left, const void *right) {

@@ -8,6 +8,15 @@
 
 #include "decode/spec.h"
 
+// Lists of notes: what the key is, and what else is said.
+typedef enum NoteId {
+    NOTE_DISK,        // IRP of a disk request's start; b: the issuing thread
+    NOTE_FILE,        // IRP of a file operation's start, or its end: a information, b status
+    NOTE_FILE_OBJECT, // file object at its creation; text: the path it was opened with
+    NOTE_KEY_NAME,    // registry key control block; text: its full name
+    NOTE_IDS
+} NoteId;
+
 struct Note {
     uint64_t key;
     int64_t ticks;
@@ -23,13 +32,15 @@ struct Note {
 typedef VEC(Note) NoteVec;
 
 // One worker's notes. In place, zero-initialised is ready to use.
-typedef struct Notes {
+struct Notes {
     NoteVec of[NOTE_IDS];
     Arena text;
-} Notes;
+};
 
 // Notes an event whose spec has SPEC_NOTE; nothing when its payload is too short.
 void notes_add(Notes *notes, const EtlEvent *event, const EventSpec *spec, uint64_t seq);
+// For a family's note function; text must stand in notes->text.
+void notes_push(Notes *notes, NoteId id, const Note *note);
 
 typedef struct NoteList {
     const Note *items; // ordered by (ticks, seq)

@@ -4,8 +4,10 @@
 #include "decode/kernel/families.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-enum { HOOKS = 0x2000 }; // 5 bits of group, 8 of type
+// 5 bits of group and 8 of type, then the classes without a group.
+enum { GROUP_COUNT = 0x26, HOOKS = GROUP_COUNT << 8 };
 
 static const SpecFamily *const FAMILIES[] = {
 #define FAMILY(name) &name,
@@ -23,43 +25,51 @@ typedef struct Group {
     const char *guid;
 } Group;
 
-static const Group GROUPS[32] = {
-    [0x00] = {"EventTrace",   "68fdd900-4a3e-11d1-84f4-0000f80464e3"},
-    [0x01] = {"DiskIo",       "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
-    [0x02] = {"PageFault",    "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"},
-    [0x03] = {"Process",      "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
-    [0x04] = {"FileIo",       "90cbdc39-4a3e-11d1-84f4-0000f80464e3"},
-    [0x05] = {"Thread",       "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"},
-    [0x06] = {"TcpIp",        "9a280ac0-c8e0-11d1-84e2-00c04fb998a2"},
-    [0x07] = {"Job",          "3282fc76-feed-498e-8aa7-e70f459d430e"},
-    [0x08] = {"UdpIp",        "bf3a50c5-a9c9-4988-a005-2df0b7c80f80"},
-    [0x09] = {"Registry",     "ae53722e-c863-11d2-8659-00c04fa321a1"},
-    [0x0A] = {"DbgPrint",     "13976d09-a327-438c-950b-7f03192815c7"},
-    [0x0B] = {"SystemConfig", "01853a65-418f-4f36-aefc-dc0f1d2fd235"},
-    [0x0C] = {"LastBranch",   "99134383-5248-43fc-834b-529454e75df3"},
-    [0x0D] = {"Wnf",          "42695762-ea50-497a-9068-5cbbb35e0b95"},
-    [0x0E] = {"Pool",         "0268a8b6-74fd-4302-9dd0-6e8f1795c0cf"},
-    [0x0F] = {"PerfInfo",     "ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"},
-    [0x10] = {"Heap",         "222962ab-6180-4b88-a825-346b75f2a24a"},
-    [0x11] = {"Object",       "89497f50-effe-4440-8cf2-ce6b1cdcaca7"},
-    [0x12] = {"Power",        "e43445e0-0903-48c3-b878-ff0fccebdd04"},
-    [0x13] = {"ModuleBound",  "a9152f00-3f58-4bee-92a1-70c7d079d5dd"},
-    [0x14] = {"Image",        "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"},
-    [0x15] = {"Dpc",          "b2d14872-7c5b-463d-8419-ee9bf7d23e04"},
-    [0x16] = {"CacheManager", "7687a439-f752-45b8-b741-321aec0f8df9"},
-    [0x17] = {"CritSec",      "3ac66736-cc59-4cff-8115-8df50e39816b"},
-    [0x18] = {"StackWalk",    "def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"},
-    [0x19] = {"Ums",          "9aec974b-5b8e-4118-9b92-3186d8002ce5"},
-    [0x1A] = {"Alpc",         "45d8cccd-539f-4b72-a8b7-5c683142609a"},
-    [0x1B] = {"SplitIo",      "d837ca92-12b9-44a5-ad6a-3a65b3578aa8"},
-    [0x1C] = {"ThreadPool",   "c861d0e2-a2c1-4d36-9f9c-970bab943a12"},
-    [0x1D] = {"Hypervisor",   "00000000-0000-0000-0000-000000000000"},
-    [0x1E] = {"Hypervisor",   "00000000-0000-0000-0000-000000000000"},
+static const Group GROUPS[GROUP_COUNT] = {
+    [0x00] = {"EventTrace",    "68fdd900-4a3e-11d1-84f4-0000f80464e3"},
+    [0x01] = {"DiskIo",        "3d6fa8d4-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x02] = {"PageFault",     "3d6fa8d3-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x03] = {"Process",       "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x04] = {"FileIo",        "90cbdc39-4a3e-11d1-84f4-0000f80464e3"},
+    [0x05] = {"Thread",        "3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c"},
+    [0x06] = {"TcpIp",         "9a280ac0-c8e0-11d1-84e2-00c04fb998a2"},
+    [0x07] = {"Job",           "3282fc76-feed-498e-8aa7-e70f459d430e"},
+    [0x08] = {"UdpIp",         "bf3a50c5-a9c9-4988-a005-2df0b7c80f80"},
+    [0x09] = {"Registry",      "ae53722e-c863-11d2-8659-00c04fa321a1"},
+    [0x0A] = {"DbgPrint",      "13976d09-a327-438c-950b-7f03192815c7"},
+    [0x0B] = {"SystemConfig",  "01853a65-418f-4f36-aefc-dc0f1d2fd235"},
+    [0x0C] = {"LastBranch",    "99134383-5248-43fc-834b-529454e75df3"},
+    [0x0D] = {"Wnf",           "42695762-ea50-497a-9068-5cbbb35e0b95"},
+    [0x0E] = {"Pool",          "0268a8b6-74fd-4302-9dd0-6e8f1795c0cf"},
+    [0x0F] = {"PerfInfo",      "ce1dbfb4-137e-4da6-87b0-3f59aa102cbc"},
+    [0x10] = {"Heap",          "222962ab-6180-4b88-a825-346b75f2a24a"},
+    [0x11] = {"Object",        "89497f50-effe-4440-8cf2-ce6b1cdcaca7"},
+    [0x12] = {"Power",         "e43445e0-0903-48c3-b878-ff0fccebdd04"},
+    [0x13] = {"ModuleBound",   "a9152f00-3f58-4bee-92a1-70c7d079d5dd"},
+    [0x14] = {"Image",         "2cb15d1d-5fc1-11d2-abe1-00a0c911f518"},
+    [0x15] = {"Dpc",           "b2d14872-7c5b-463d-8419-ee9bf7d23e04"},
+    [0x16] = {"CacheManager",  "7687a439-f752-45b8-b741-321aec0f8df9"},
+    [0x17] = {"CritSec",       "3ac66736-cc59-4cff-8115-8df50e39816b"},
+    [0x18] = {"StackWalk",     "def2fe46-7bd6-4b80-bd94-f57fe20d0ce3"},
+    [0x19] = {"Ums",           "9aec974b-5b8e-4118-9b92-3186d8002ce5"},
+    [0x1A] = {"Alpc",          "45d8cccd-539f-4b72-a8b7-5c683142609a"},
+    [0x1B] = {"SplitIo",       "d837ca92-12b9-44a5-ad6a-3a65b3578aa8"},
+    [0x1C] = {"ThreadPool",    "c861d0e2-a2c1-4d36-9f9c-970bab943a12"},
+    [0x1D] = {"Hypervisor",    "00000000-0000-0000-0000-000000000000"},
+    [0x1E] = {"Hypervisor",    "00000000-0000-0000-0000-000000000000"},
+ // Classes of classic events, logged by the tools that merge traces:
+    [0x20] = {"SysConfig",     "9b79ee91-b5fd-41c0-a243-4248e266e9d0"},
+    [0x21] = {"ImageId",       "b3e675d7-2554-4f18-830b-2762732560de"},
+    [0x22] = {"EventMetadata", "bbccf6c1-6cd1-48c4-80ff-839482e37671"},
+    [0x23] = {"LostEvents",    "6a399ae0-4bc6-4de9-870b-3657f8947e7e"},
+    [0x24] = {"WinSat",        "ed54dff8-c409-4cf6-bf83-05e1e61a09c4"},
+    [0x25] = {"Scenario",      "bf6ef1cb-89b5-490a-80ac-b180cfbcff0f"},
 };
 
 // Image load is hook 0x030A, in the Process group (2.8).
 static unsigned hook_group(uint16_t hook) {
-    return hook == 0x030A ? 0x14 : hook >> 8 & 0x1F;
+    unsigned group = hook >> 8;
+    return hook == 0x030A ? 0x14 : group < GROUP_COUNT ? group : group & 0x1F;
 }
 
 const char *spec_group_name(uint16_t hook) {
@@ -67,24 +77,23 @@ const char *spec_group_name(uint16_t hook) {
     return name ? name : "Kernel";
 }
 
-Guid spec_group_guid(uint16_t hook) {
-    Guid guid = {{0}};
-    const char *text = GROUPS[hook_group(hook)].guid;
-    if (text) INVARIANT(guid_from_text(str_from_c(text), &guid));
-    return guid;
-}
-
 // First spec of each hook's run: specs of one hook stand together in their family.
 typedef struct HookIndex {
     const EventSpec *first[HOOKS];
     uint8_t count[HOOKS];
     uint8_t family[HOOKS];
+    Guid class_guid[GROUP_COUNT]; // zero where there is none
 } HookIndex;
 
 static HookIndex hook_index;
 
 // Runs before main, so that look-ups from many threads need no lock: about 300 pointer stores.
 __attribute__((constructor)) static void hook_index_fill(void) {
+    for (unsigned group = 0; group < GROUP_COUNT; group++) {
+        const char *text = GROUPS[group].guid;
+        Guid *guid = &hook_index.class_guid[group];
+        if (text) INVARIANT(guid_from_text(str_from_c(text), guid));
+    }
     for (size_t f = 0; f < COUNT_OF(FAMILIES); f++) {
         for (size_t i = 0; i < FAMILIES[f]->count; i++) {
             const EventSpec *spec = &FAMILIES[f]->specs[i];
@@ -95,6 +104,21 @@ __attribute__((constructor)) static void hook_index_fill(void) {
             hook_index.count[spec->hook]++;
         }
     }
+}
+
+Guid spec_group_guid(uint16_t hook) {
+    return hook_index.class_guid[hook_group(hook)];
+}
+
+bool spec_class_hook(const Guid *event_class, uint8_t opcode, uint16_t *hook) {
+    if (guid_is_zero(event_class)) return false;
+    for (unsigned group = 0; group < GROUP_COUNT; group++) {
+        if (!guid_eq(&hook_index.class_guid[group], event_class)) continue;
+        *hook = (uint16_t)(group << 8 | opcode);
+        if (*hook == 0x140A) *hook = 0x030A; // image load
+        return true;
+    }
+    return false;
 }
 
 const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact) {
@@ -180,7 +204,8 @@ static size_t scalar_size(FieldType type, unsigned pointer_size) {
     case F_ASTR:
     case F_SID:
     case F_WCHARS:
-    case F_BYTES: return 0;
+    case F_BYTES:
+    case F_ALIGN: return 0;
     }
     return 0;
 }
@@ -215,7 +240,12 @@ static bool read_value(Rd *r, FieldType type, uint16_t count, unsigned pointer_s
         rd_kernel_sid(r, pointer_size, &out->s);
         return rd_ok(r);
     }
-    size_t bytes = type == F_WCHARS ? 2 * (size_t)count : count;
+    if (type == F_ALIGN) {
+        size_t unit = count ? count : pointer_size;
+        rd_skip(r, (unit - rd_at(r) % unit) % unit);
+        return rd_ok(r);
+    }
+    size_t bytes = count == FIELD_REST ? rd_left(r) : type == F_WCHARS ? 2 * (size_t)count : count;
     out->s = rd_bytes(r, bytes);
     return rd_ok(r);
 }
@@ -229,7 +259,8 @@ static size_t array_count(const Field *field, const Values *values, const Rd *r)
 }
 
 static bool is_array(const Field *field) {
-    return field->count > 1 && field->type != F_WCHARS && field->type != F_BYTES;
+    return field->count > 1 && field->type != F_WCHARS && field->type != F_BYTES &&
+           field->type != F_ALIGN;
 }
 
 unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out) {
@@ -293,7 +324,7 @@ static void json_add_integer(Buf *out, FieldType type, uint64_t u) {
 static void json_add_value(Buf *out, FieldType type, const Value *value, const EtlHeader *header,
                            Arena *scratch) {
     const uint8_t *bytes = (const uint8_t *)value->s.p;
-    char guid[GUID_TEXT_SIZE];
+    char guid[GUID_TEXT_SIZE], ip[IP_TEXT_SIZE];
     switch (type) {
     case F_PTR:
     case F_HEX32:
@@ -301,8 +332,8 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
     case F_TIME:
         json_add_integer(out, F_I64, (uint64_t)etl_ns_from_ticks(header, (int64_t)value->u));
         return;
-    case F_IP4: buf_addf(out, "\"%u.%u.%u.%u\"", bytes[0], bytes[1], bytes[2], bytes[3]); return;
-    case F_IP6: json_add_ip6(out, value->s); return;
+    case F_IP4: json_add_string(out, ip4_to_text(value->s, ip)); return;
+    case F_IP6: json_add_string(out, ip6_to_text(value->s, ip)); return;
     case F_GUID: {
         Rd r = rd_from_str(value->s);
         Guid id = rd_guid(&r);
@@ -319,6 +350,7 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
     }
     case F_SID: json_add_string(out, sid_to_text(scratch, value->s)); return;
     case F_BYTES: json_add_hex_bytes(out, value->s); return;
+    case F_ALIGN: return;
     case F_U8:
     case F_I8:
     case F_U16:
@@ -333,30 +365,42 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
     }
 }
 
-// RFC 5952: the longest run of two or more zero groups becomes "::".
-void json_add_ip6(Buf *out, Str bytes) {
+// The longest run of two or more zero groups becomes "::", an embedded IPv4 address keeps its form.
+Str ip6_to_text(Str bytes, char *out) {
     uint16_t group[8];
     Rd r = rd_from_str(bytes);
     for (int i = 0; i < 8; i++) group[i] = rd_be16(&r);
-    int best = -1, best_n = 1;
+    int zeros_at = -1, zeros = 1;
     for (int i = 0; i < 8; i++) {
         int n = 0;
         while (i + n < 8 && group[i + n] == 0) n++;
-        if (n > best_n) {
-            best = i;
-            best_n = n;
+        if (n > zeros) {
+            zeros_at = i;
+            zeros = n;
         }
     }
-    buf_add_char(out, '"');
-    for (int i = 0; i < 8; i++) {
-        if (i == best) {
-            buf_add_c(out, "::");
-            i += best_n - 1;
-            continue;
-        }
-        buf_addf(out, i && i != best + best_n ? ":%x" : "%x", group[i]);
+    bool is_mapped = zeros_at == 0 && zeros == 5 && group[5] == 0xFFFF;
+    size_t n = 0;
+    for (int i = 0; i < (is_mapped ? 6 : 8); i++) {
+        bool skip = i == zeros_at;
+        bool colon = i && i != zeros_at + zeros;
+        n += (size_t)(skip    ? snprintf(out + n, IP_TEXT_SIZE - n, "::")
+                      : colon ? snprintf(out + n, IP_TEXT_SIZE - n, ":%x", group[i])
+                              : snprintf(out + n, IP_TEXT_SIZE - n, "%x", group[i]));
+        if (skip) i += zeros - 1;
     }
-    buf_add_char(out, '"');
+    if (is_mapped)
+        n += (size_t)snprintf(out + n, IP_TEXT_SIZE - n, ":%u.%u.%u.%u", group[6] >> 8,
+                              group[6] & 0xFF, group[7] >> 8, group[7] & 0xFF);
+    return (Str){out, n};
+}
+
+Str ip4_to_text(Str bytes, char *out) {
+    Rd r = rd_from_str(bytes);
+    uint8_t part[4];
+    for (int i = 0; i < 4; i++) part[i] = rd_u8(&r);
+    int n = snprintf(out, IP_TEXT_SIZE, "%u.%u.%u.%u", part[0], part[1], part[2], part[3]);
+    return (Str){out, (size_t)n};
 }
 
 static bool json_add_field(const Field *field, Rd *r, unsigned pointer_size,
@@ -383,12 +427,20 @@ size_t spec_json(const EventSpec *spec, unsigned pointer_size, const EtlHeader *
                  Arena *scratch, Buf *out, bool *complete) {
     Rd r = rd_from_str(payload);
     Values values = {0};
+    size_t start = out->n;
     *complete = true;
     buf_add_char(out, '{');
     for (unsigned i = 0; i < spec->field_count; i++) {
         size_t mark = out->n;
         Rd before = r;
-        if (i) buf_add_char(out, ',');
+        if (spec->fields[i].type == F_ALIGN) {
+            Value none;
+            if (read_value(&r, F_ALIGN, spec->fields[i].count, pointer_size, &none)) continue;
+            r = before;
+            *complete = false;
+            break;
+        }
+        if (mark > start + 1) buf_add_char(out, ',');
         json_add_string(out, str_from_c(spec->fields[i].name));
         buf_add_char(out, ':');
         if (json_add_field(&spec->fields[i], &r, pointer_size, header, &values, scratch, out))

@@ -33,6 +33,7 @@ typedef enum FieldType {
     F_SID,    // TOKEN_USER image and SID, or a zero word
     F_WCHARS, // `count` UTF-16 units, cut at the first zero
     F_BYTES,  // `count` bytes, shown in hexadecimal
+    F_ALIGN,  // no field: padding to a multiple of `count` bytes, 0: of the pointer size
 } FieldType;
 
 enum {
@@ -85,23 +86,17 @@ struct EventSpec {
     EmitRow emit;         // writes the typed row; NULL: kept raw in event_data
 };
 
-// Which list of notes a family's SPEC_NOTE events go to.
-typedef enum NoteId {
-    NOTE_DISK,     // key: IRP of a disk request's start; tid: the issuing thread
-    NOTE_FILE,     // key: IRP of a file operation's start or end; a, b: information, status
-    NOTE_KEY_NAME, // key: key control block; text: its full name
-    NOTE_IDS       // none
-} NoteId;
+typedef struct Notes Notes;
 typedef struct Note Note;
-// Fills key and what else the note says (times, CPU, hook and the header's tid stand there); text
-// is copied to `text`. False: nothing to note.
-typedef bool (*NoteEvent)(const EtlEvent *event, const EventSpec *spec, Note *note, Arena *text);
+// Writes what rows need to know about an event with SPEC_NOTE: notes_push() of copies of `blank`,
+// which holds the event's times, CPU, hook and header thread. See decode/note.h.
+typedef void (*NoteEvent)(Notes *notes, const Note *blank, const EtlEvent *event,
+                          const EventSpec *spec);
 
 typedef struct SpecFamily {
     const EventSpec *specs;
     size_t count;
-    NoteId note_id; // NOTE_IDS when it makes no notes
-    NoteEvent note;
+    NoteEvent note; // NULL when it makes no notes
 } SpecFamily;
 
 // Layout for a hook and version: the exact one, else the highest below, else the lowest above (read
@@ -110,6 +105,9 @@ const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact);
 // Name of a hook without a layout too (Appendix C of the format), or NULL.
 const char *spec_hook_name(uint16_t hook);
 // "DiskIo" and its GUID for a hook group.
+// Classes of classic events (FULL headers) that kernel code or the merger logs have hooks of their
+// own: those of their group, and 0x2000 upwards for classes that have no group.
+bool spec_class_hook(const Guid *event_class, uint8_t opcode, uint16_t *hook);
 const char *spec_group_name(uint16_t hook);
 Guid spec_group_guid(uint16_t hook);
 const SpecFamily *const *spec_families(size_t *count);
@@ -120,8 +118,10 @@ Str profile_source_name(uint32_t source);
 
 // Reads as far as the payload goes. Returns the number of complete fields.
 unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out);
-// RFC 5952 text of 16 bytes, as a JSON string.
-void json_add_ip6(Buf *out, Str bytes);
+// Addresses as text (RFC 5952 for IPv6), in the caller's IP_TEXT_SIZE bytes.
+enum { IP_TEXT_SIZE = 48 };
+Str ip4_to_text(Str bytes, char *out);
+Str ip6_to_text(Str bytes, char *out);
 // {"Name": value, ...} of every field to `out`; integers above 2^53 and pointers as "0x" strings.
 // Returns the payload bytes explained; *complete is false when the payload ended early.
 size_t spec_json(const EventSpec *spec, unsigned pointer_size, const EtlHeader *header, Str payload,

@@ -10,10 +10,23 @@
     X(FAMILY_IMAGE)                                                                                \
     X(FAMILY_STACK_WALK)                                                                           \
     X(FAMILY_SAMPLE)                                                                               \
-    X(FAMILY_SCHEDULER)
+    X(FAMILY_SCHEDULER)                                                                            \
+    X(FAMILY_DISK)                                                                                 \
+    X(FAMILY_FILE)                                                                                 \
+    X(FAMILY_MEMORY)                                                                               \
+    X(FAMILY_NETWORK)
 
 #define FAMILY(name) extern const SpecFamily name;
 FAMILY_LIST(FAMILY)
 #undef FAMILY
+
+// Lines of a family's list: an event with rows, one kept raw with its fields, one that only has a
+// name (its layout is not published, or it is empty).
+#define SPEC_ROWS(hook, low, high, name, fields, flags, table, emit)                               \
+    { hook, low, high, name, fields, COUNT_OF(fields), flags, table, emit }
+#define SPEC_RAW(hook, low, high, name, fields)                                                    \
+    { hook, low, high, name, fields, COUNT_OF(fields), 0, T_EVENT_DATA, NULL }
+#define SPEC_NAME(hook, name)                                                                      \
+    { hook, 0, 255, name, NULL, 0, 0, T_EVENT_DATA, NULL }
 
 #endif

@@ -57,4 +57,4 @@ static const EventSpec IMAGE_SPECS[] = {
     {0x1422, 2, 2, "Image/HypercallPage", HYPERCALL_PAGE,  COUNT_OF(HYPERCALL_PAGE),  SPEC_NO_STACK,
                                                       T_EVENT_DATA,                                                                                                 NULL},
 };
-const SpecFamily FAMILY_IMAGE = {IMAGE_SPECS, COUNT_OF(IMAGE_SPECS), NOTE_IDS, NULL};
+const SpecFamily FAMILY_IMAGE = {IMAGE_SPECS, COUNT_OF(IMAGE_SPECS), NULL};

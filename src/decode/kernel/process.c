@@ -127,4 +127,4 @@ static const EventSpec PROCESS_SPECS[] = {
     {0x0321,               2, 2, "Process/PerfCtrRundown", COUNTERS,   COUNT_OF(COUNTERS),   SPEC_NO_STACK,
                                                               T_PROCESS_COUNTER,                                                                                                        emit_counters},
 };
-const SpecFamily FAMILY_PROCESS = {PROCESS_SPECS, COUNT_OF(PROCESS_SPECS), NOTE_IDS, NULL};
+const SpecFamily FAMILY_PROCESS = {PROCESS_SPECS, COUNT_OF(PROCESS_SPECS), NULL};

@@ -234,4 +234,4 @@ static const EventSpec SAMPLE_SPECS[] = {
     {HOOK_INTERVAL_END,   2, 3, "PerfInfo/CollectionEnd",   INTERVAL,     COUNT_OF(INTERVAL),
      SPEC_KEEP | SPEC_NO_STACK,                                                                              T_SAMPLE_INTERVAL, emit_interval    },
 };
-const SpecFamily FAMILY_SAMPLE = {SAMPLE_SPECS, COUNT_OF(SAMPLE_SPECS), NOTE_IDS, NULL};
+const SpecFamily FAMILY_SAMPLE = {SAMPLE_SPECS, COUNT_OF(SAMPLE_SPECS), NULL};

@@ -156,4 +156,4 @@ static const EventSpec SCHEDULER_SPECS[] = {
     {HOOK_READY_THREAD, 2, 2, "Thread/ReadyThread", READY, COUNT_OF(READY), 0, T_READY_THREAD,
                        emit_ready},
 };
-const SpecFamily FAMILY_SCHEDULER = {SCHEDULER_SPECS, COUNT_OF(SCHEDULER_SPECS), NOTE_IDS, NULL};
+const SpecFamily FAMILY_SCHEDULER = {SCHEDULER_SPECS, COUNT_OF(SCHEDULER_SPECS), NULL};
