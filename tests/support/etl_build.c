@@ -583,10 +583,10 @@ Status etl_build_finish(EtlBuild *build, Buf *out, Err *err) {
     AUTO(buf_done) Buf header = {0};
     make_header_buffer(build, &header);
     INVARIANT(header.n == build->header_size);
-    if (!build->file) {
+    if (build->status == OK && !build->file) {
         memcpy(build->memory.p, header.p, header.n);
-        if (build->status == OK && out) buf_add(out, buf_str(&build->memory));
-    } else {
+        if (out) buf_add(out, buf_str(&build->memory));
+    } else if (build->file) {
         bool good = fseek(build->file, 0, SEEK_SET) == 0 &&
                     fwrite(header.p, 1, header.n, build->file) == header.n;
         good = fclose(build->file) == 0 && good;
