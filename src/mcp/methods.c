@@ -202,7 +202,9 @@ static void tools_call(Call *call) {
     }
     ToolReply reply = {0};
     engine_call(call->engine, tool, arguments, REPLY_MARKDOWN, &call->context, call->arena, &reply);
-    bool failed = reply.is_error || reply.status != OK;
+    // Clients refuse a success that lacks the structure its tool declares, and then show nothing.
+    bool failed =
+        reply.is_error || reply.status != OK || (tool->output_schema && !reply.structured);
     if (failed && !reply.text.n) reply.text = str_from_c("The call was stopped.");
     tool_text(call, reply.text, reply.structured, failed);
     json_decref(reply.structured);

@@ -54,7 +54,7 @@ static void add_tool(Engine *engine, const char *name, const char *description,
 
 #define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" about "\"}"
 #define INTEGER(name, about)                                                                       \
-    "\"" name "\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"" about "\"}"
+    "\"" name "\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"" about "\"}"
 
 Status engine_open(const EngineOptions *options, Engine **out, Err *err) {
     (void)err;
@@ -198,16 +198,17 @@ static bool missing_argument(const ToolInfo *tool, const json_t *arguments, Aren
 static void call_plain(const ToolInfo *tool, const json_t *arguments, const CallContext *context,
                        Arena *arena, ToolReply *reply) {
     Str name = str_from_c(tool->name);
+    bool deaf = str_eq(name, STR("stuck"));
     const json_t *message = json_object_get(arguments, "message");
     json_int_t ms = json_integer_value(json_object_get(arguments, "ms"));
     json_int_t bytes = json_integer_value(json_object_get(arguments, "bytes"));
     if (str_eq(name, STR("echo"))) {
         Str text = {json_string_value(message), json_string_length(message)};
         reply->text = str_copy(arena, text);
-    } else if (str_eq(name, STR("slow")) || str_eq(name, STR("stuck"))) {
-        call_slow(context, ms, str_eq(name, STR("stuck")), arena, reply);
+    } else if (deaf || str_eq(name, STR("slow"))) {
+        call_slow(context, ms, deaf, arena, reply);
     } else if (str_eq(name, STR("big"))) {
-        size_t n = bytes < 0 ? 0 : bytes > 64000000 ? 64000000 : (size_t)bytes;
+        size_t n = bytes > 0 && bytes < 64000000 ? (size_t)bytes : 1;
         char *p = arena_bytes(arena, n + 1);
         memset(p, 'x', n);
         reply->text = (Str){p, n};
