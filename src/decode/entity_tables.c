@@ -201,6 +201,7 @@ static const ColumnDef FRAME_COLUMNS[] = {
     {"rva",       COL_U64,  "Offset in the image"                                               },
     {"address",   COL_U64,  "Address; for frames of an image, as first seen"                    },
     {"is_kernel", COL_BOOL, "Kernel address"                                                    },
+    {"is_return", COL_BOOL, "A return address: its call stands just before it"                  },
 };
 
 const TableDef TABLE_FRAME = {"frame", "One distinct code address", FRAME_COLUMNS,

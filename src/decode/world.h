@@ -34,6 +34,7 @@ KeptList world_kept(const World *world, uint16_t hook);
 KeptList world_kept_class(const World *world, const Guid *provider, uint8_t opcode);
 // Notes of the survey about one key (SPEC_NOTE).
 NoteList world_notes(const World *world, NoteId id, uint64_t key);
+KeptList world_kept_manifest(const World *world, const Guid *provider, uint16_t id);
 // A kept event in the form spec_read takes.
 EtlEvent kept_event(const Kept *kept);
 

@@ -1,0 +1,174 @@
+// The second pass: every event to its row, buffers in parallel; then the tables of the world.
+#include "decode/decode.h"
+
+#include "decode/decoder.h"
+#include "decode/decoder_internal.h"
+#include "decode/entities.h"
+#include "decode/entity_rows.h"
+#include "decode/world_build.h"
+
+typedef struct RowWorker {
+    Decoder decoder;
+    EtlScratch *scratch;
+    StackCursor stacks;
+    FrameSet frames;
+    ClassCache cache;
+    uint64_t *class_stacks; // events with a stack, per class
+} RowWorker;
+
+typedef struct RowJob {
+    EtlFile *file;
+    const World *world;
+    RowWorker *workers;
+    Progress *progress;
+} RowJob;
+
+// Events that the world has taken in whole: processes, threads, images, stacks, names.
+static bool is_entity(const EventSpec *spec) {
+    return !spec->emit && spec->table != T_EVENT_DATA;
+}
+
+static void event_row(Decoder *decoder, const EtlEvent *event, uint32_t class_id, uint32_t stack) {
+    uint32_t utid = decoder_thread(decoder, event, ETL_NO_ID);
+    Row row = decoder_row(decoder, T_EVENT_DATA, event);
+    put_who(&row, decoder, utid);
+    put_u32(&row, class_id);
+    put_u32_if(&row, event->pid != ETL_NO_ID, event->pid);
+    put_u32_if(&row, event->tid != ETL_NO_ID, event->tid);
+    bool manifest = event->kind == ETL_MANIFEST;
+    put_guid_if(&row, manifest && !guid_is_zero(&event->activity), event->activity);
+    put_guid_if(&row, manifest && event->ext.has_related_activity, event->ext.related_activity);
+    put_id(&row, stack);
+    put_blob(&row, event->payload.p ? event->payload : STR(""));
+    row_end(&row);
+}
+
+static void decode_event(RowWorker *worker, const EtlEvent *event) {
+    Decoder *decoder = &worker->decoder;
+    uint32_t class_index = class_find(&decoder->world->survey.classes, &worker->cache, event);
+    bool kernel = event->kind == ETL_SYSTEM || event->kind == ETL_PERFINFO, exact = false;
+    const EventSpec *spec = kernel ? spec_find(event->hook, event->version, &exact) : NULL;
+    uint64_t taken = worker->stacks.taken;
+    uint32_t stack = 0;
+    if (spec && spec->emit) {
+        spec->emit(decoder, event, spec);
+    } else if (!spec || !is_entity(spec)) {
+        bool owner = !(spec && spec->flags & SPEC_NO_STACK) && event->kind != ETL_CLASSIC;
+        uint32_t tid = event->tid != ETL_NO_ID ? event->tid : decoder->running_tid;
+        if (owner) stack = decoder_stack(decoder, event, tid);
+        event_row(decoder, event, class_index + 1, stack);
+    } else if (!(spec->flags & SPEC_NO_STACK)) {
+        (void)decoder_stack(decoder, event, event->tid); // its stack has an owner, if no row
+    }
+    bool has_stack = worker->stacks.taken != taken || (stack && event->kind == ETL_MANIFEST);
+    worker->class_stacks[class_index] += has_stack;
+}
+
+static Status decode_buffer(void *context, unsigned index, size_t item, Err *err) {
+    RowJob *job = context;
+    RowWorker *worker = &job->workers[index];
+    Decoder *decoder = &worker->decoder;
+    const World *world = job->world;
+    EtlCursor cursor;
+    EtlIssues ignored = {0}; // the survey has counted them
+    TRY(etl_load(job->file, item, worker->scratch, &ignored, &cursor, err));
+    decoder->running_tid = world->running_at_start[item];
+    const BufferFacts *facts = &world->survey.buffers[item];
+    stack_cursor_start(&worker->stacks, world, facts->first_ticks, event_seq(item, 0));
+    EtlEvent event;
+    // The file may have grown since the survey; only what it saw is known to the world.
+    for (uint32_t n = 0; n < facts->events && etl_next(&cursor, &event); n++) {
+        arena_clear(&decoder->scratch);
+        decoder->ts_ns = etl_ns_from_ticks(world->header, event.ticks);
+        decoder->seq = event_seq(item, event.index);
+        decode_event(worker, &event);
+        if (event.hook != HOOK_CSWITCH || event.payload.n < 4) continue;
+        Rd r = rd_from_str(event.payload);
+        decoder->running_tid = rd_u32(&r);
+    }
+    if (job->progress)
+        atomic_fetch_add(&job->progress->done, etl_buffer(job->file, item)->size_bytes);
+    if (decoder->rows.status != OK) {
+        *err = decoder->rows.err;
+        return decoder->rows.status;
+    }
+    return OK;
+}
+
+static Status decode_rows(EtlFile *file, World *world, unsigned workers, RowSink *sink,
+                          Progress *progress, EntityFacts *facts, Err *err) {
+    RowJob job = {file, world, mem_zero(workers, sizeof(RowWorker)), progress};
+    size_t classes = world->survey.classes.items.count;
+    facts->class_stacks = mem_zero(classes, sizeof(uint64_t));
+    for (unsigned i = 0; i < workers; i++) {
+        RowWorker *worker = &job.workers[i];
+        rows_init(&worker->decoder.rows, sink);
+        worker->decoder.world = world;
+        worker->decoder.stacks = &worker->stacks;
+        worker->decoder.frames = &worker->frames;
+        worker->scratch = etl_scratch_open();
+        worker->class_stacks = mem_zero(classes, sizeof(uint64_t));
+    }
+    Status status =
+        parallel_for(workers, etl_buffer_count(file), decode_buffer, &job, progress, err);
+    for (unsigned i = 0; i < workers; i++) {
+        RowWorker *worker = &job.workers[i];
+        Rows *rows = &worker->decoder.rows;
+        if (status == OK) status = rows_flush(rows, err);
+        for (size_t t = 0; t < TABLE_COUNT; t++) facts->rows[t] += rows->count[t];
+        for (size_t c = 0; c < classes; c++) facts->class_stacks[c] += worker->class_stacks[c];
+        facts->stacks_taken += worker->stacks.taken;
+        facts->short_payloads += worker->decoder.short_payloads;
+        for (size_t s = 0; s < worker->frames.seen.capacity; s++) {
+            if (!worker->frames.seen.used[s]) continue;
+            const MapSlot *slot = &worker->frames.seen.slots[s];
+            uint64_t *address = map_put(&facts->frames, slot->key, slot->value, NULL);
+            if (slot->value < *address) *address = slot->value; // whichever worker came first
+        }
+        rows_done(rows);
+        arena_done(&worker->decoder.scratch);
+        map_done(&worker->frames.seen);
+        mem_free(worker->class_stacks);
+        etl_scratch_close(worker->scratch);
+    }
+    mem_free(job.workers);
+    return status;
+}
+
+static Status write_world(const World *world, EtlFile *file, Str file_name, RowSink *sink,
+                          EntityFacts *facts, Err *err) {
+    Rows rows;
+    rows_init(&rows, sink);
+    entity_rows(world, file, file_name, facts, &rows);
+    Status status = rows_flush(&rows, err);
+    for (size_t t = 0; t < TABLE_COUNT; t++) facts->rows[t] += rows.count[t];
+    rows_done(&rows);
+    return status;
+}
+
+Status decode_trace(EtlFile *file, Str file_name, const DecodeOptions *options, RowSink *sink,
+                    Progress *progress, DecodeSummary *summary, Err *err) {
+    unsigned workers = options->workers ? options->workers : os_cpu_count();
+    if (progress) {
+        atomic_store(&progress->total, etl_file_size(file) * 2);
+        atomic_store(&progress->phase, "survey");
+    }
+    Survey survey;
+    Status status = survey_run(file, workers, progress, &survey, err);
+    if (status != OK) {
+        survey_done(&survey);
+        return status;
+    }
+    if (progress) atomic_store(&progress->phase, "decode");
+    AUTO(world_close) World *world = world_open(file, &survey);
+    EntityFacts facts = {0};
+    status = decode_rows(file, world, workers, sink, progress, &facts, err);
+    if (status == OK) status = write_world(world, file, file_name, sink, &facts, err);
+    *summary = (DecodeSummary){.events = world->survey.events,
+                               .duration_ns = facts.duration_ns,
+                               .data_loss_issues = facts.data_loss_issues};
+    memcpy(summary->rows, facts.rows, sizeof summary->rows);
+    map_done(&facts.frames);
+    mem_free(facts.class_stacks);
+    return status;
+}

@@ -1,0 +1,21 @@
+// Rows of the tables that are facts about the whole trace, written after all events.
+#ifndef DECODE_ENTITY_ROWS_H
+#define DECODE_ENTITY_ROWS_H
+
+#include "base/map.h"
+#include "decode/world.h"
+
+// What the second pass counted.
+typedef struct EntityFacts {
+    uint64_t rows[TABLE_COUNT];
+    uint64_t *class_stacks; // per class index
+    uint64_t stacks_taken, short_payloads;
+    Map frames; // frame_id of rows to an address
+    // Filled by entity_rows():
+    int64_t duration_ns;
+    uint64_t data_loss_issues;
+} EntityFacts;
+
+void entity_rows(const World *world, EtlFile *file, Str file_name, EntityFacts *facts, Rows *rows);
+
+#endif
