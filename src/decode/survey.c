@@ -159,6 +159,7 @@ static void survey_kernel(Worker *worker, const EtlEvent *e) {
     }
     bool exact = false;
     const EventSpec *spec = spec_find(e->hook, e->version, &exact);
+    if (spec && spec->flags & SPEC_NOTE) notes_add(&worker->part.notes, e, spec, worker->seq);
     bool session = e->hook == HOOK_MASKS || e->hook == HOOK_MASKS_END || e->hook >> 8 == 0x0B;
     if (session || (spec && spec->flags & SPEC_KEEP)) keep(worker, e);
 }
@@ -184,7 +185,8 @@ static void survey_manifest(Worker *worker, const EtlEvent *e) {
 }
 
 static void survey_event(Worker *worker, const EtlEvent *e) {
-    EventClass *class = &worker->part.classes.items.items[class_add(&worker->part.classes, e)];
+    uint32_t index = class_add(&worker->part.classes, e); // may move the items
+    EventClass *class = &worker->part.classes.items.items[index];
     class->events++;
     class->bytes += e->whole.n;
     if (e->ticks < class->first_ticks) {
@@ -329,6 +331,10 @@ Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *o
         for (size_t k = 0; k < MENTION_CACHE; k++) worker->cache[k].ticks = INT64_MAX;
     }
     Status status = parallel_for(workers, count, survey_buffer, &job, progress, err);
+    Notes *notes = mem_zero(workers, sizeof(Notes));
+    for (unsigned i = 0; i < workers; i++) notes[i] = job.workers[i].part.notes;
+    out->index = note_index_open(notes, workers);
+    mem_free(notes);
     for (unsigned i = 0; i < workers; i++) {
         etl_scratch_close(job.workers[i].scratch);
         merge_worker(out, &job.workers[i].part);
@@ -350,6 +356,7 @@ void survey_done(Survey *survey) {
     vec_free(&survey->inline_stacks);
     vec_free(&survey->user_parts);
     vec_free(&survey->mentions);
+    note_index_close(survey->index);
     mem_free(survey->buffers);
     arena_done(&survey->arena);
     *survey = (Survey){0};

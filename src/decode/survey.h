@@ -65,6 +65,8 @@ typedef struct Survey {
     VEC(InlineStack) inline_stacks;
     VEC(UserPart) user_parts;
     VEC(Mention) mentions;
+    Notes notes;          // of one worker
+    NoteIndex *index;     // of all of them
     BufferFacts *buffers; // one per etl_buffer
     uint64_t events;
     unsigned kernel_pointer_size; // of kernel events: 4 only when no 8-byte one was seen

@@ -87,6 +87,10 @@ KeptList world_kept_manifest(const World *world, const Guid *provider, uint16_t 
     return kept_group(world, group_of(&key));
 }
 
+NoteList world_notes(const World *world, NoteId id, uint64_t key) {
+    return note_index_list(world->survey.index, id, key);
+}
+
 EtlEvent kept_event(const Kept *kept) {
     return (EtlEvent){.kind = kept->kind,
                       .ticks = kept->ticks,
