@@ -98,7 +98,9 @@ static void survey_stack_event(Worker *worker, const EtlEvent *e) {
     }
     bool by_key = e->hook == HOOK_STACK_KERNEL_REF || e->hook == HOOK_STACK_USER_REF;
     if (e->hook != HOOK_STACK && !by_key) return;
-    StackRef ref = {.ticks = rd_i64(&r), .pid = rd_u32(&r), .tid = rd_u32(&r)};
+    StackRef ref = {.ticks = rd_i64(&r)};
+    ref.pid = rd_u32(&r);
+    ref.tid = rd_u32(&r);
     ref.cpu = e->cpu;
     ref.seq = worker->seq;
     ref.by_key = by_key;

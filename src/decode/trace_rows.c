@@ -284,7 +284,7 @@ static void issue_rows(const World *world, EntityFacts *facts, Rows *rows) {
 
 static Str filetime_text(Arena *arena, uint64_t filetime) {
     const uint64_t unix_epoch = 116444736000000000u; // 1970 in 100 ns since 1601
-    if (filetime < unix_epoch || filetime > unix_epoch + 100000u * 86400u * (uint64_t)10000000)
+    if (filetime < unix_epoch || filetime > unix_epoch + (uint64_t)100000 * 86400 * 10000000)
         return (Str){0};
     uint64_t units = filetime - unix_epoch;
     time_t seconds = (time_t)(units / 10000000);

@@ -18,7 +18,8 @@ static void build_volumes(World *world) {
     KeptList list = world_kept_class(world, &provider, CONFIG_VOLUME);
     for (size_t i = 0; i < list.count; i++) {
         Rd r = rd_from_str(list.items[i].payload);
-        VolumeMap map = {rd_wstr(&r, &world->arena), rd_wstr(&r, &world->arena)};
+        VolumeMap map = {.nt = rd_wstr(&r, &world->arena)};
+        map.dos = rd_wstr(&r, &world->arena);
         if (map.nt.n && map.dos.n) *vec_push(&world->volumes) = map;
     }
     if (world->volumes.count)

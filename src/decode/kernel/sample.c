@@ -110,7 +110,9 @@ static void sample_row(Decoder *decoder, const EtlEvent *event, const Sample *sa
 }
 
 static Sample read_sample(Rd *r, unsigned pointer_size) {
-    Sample sample = {.address = rd_ptr(r, pointer_size), .tid = rd_u32(r), .ticks = rd_u16(r)};
+    Sample sample = {.address = rd_ptr(r, pointer_size)};
+    sample.tid = rd_u32(r);
+    sample.ticks = rd_u16(r);
     if (rd_left(r)) sample.flags = rd_u8(r);
     if (rd_left(r)) rd_skip(r, 1);
     return sample;
