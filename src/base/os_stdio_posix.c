@@ -49,6 +49,10 @@ bool os_stdin_is_terminal(void) {
     return isatty(STDIN_FILENO) == 1;
 }
 
+bool os_is_terminal(int fd) {
+    return isatty(fd) == 1;
+}
+
 static void on_stop(int number) {
     (void)number;
     if (stop_seen) _exit(0);

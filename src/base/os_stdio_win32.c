@@ -42,6 +42,10 @@ bool os_stdin_is_terminal(void) {
     return _isatty(0) != 0;
 }
 
+bool os_is_terminal(int fd) {
+    return _isatty(fd) != 0;
+}
+
 // A read of a pipe cannot be woken, so a stop ends the process here.
 static BOOL WINAPI on_console_event(DWORD event) {
     (void)event;

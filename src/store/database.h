@@ -6,6 +6,8 @@
 #include "store/manifest.h"
 #include "store/views.h"
 
+typedef struct UserInstance UserInstance; // user_query.c
+
 struct Session {
     Database *database;
     duckdb_connection connection;
@@ -23,6 +25,10 @@ struct Database {
     Views views;
     Mutex lock; // guards idle
     Session *idle;
+    Mutex user_lock; // guards user
+    UserInstance *user;
 };
+
+void user_instance_close(UserInstance *user);
 
 #endif

@@ -59,6 +59,10 @@ typedef struct ToolReply {
 void engine_call(Engine *engine, const ToolInfo *tool, const json_t *arguments, ReplyFormat format,
                  const CallContext *context, Arena *arena, ToolReply *reply);
 
+// Loads a trace and waits for it; for the command line. *trace_id lives as long as the engine.
+Status engine_load(Engine *engine, Str path, bool force, const CallContext *context, Arena *arena,
+                   const char **trace_id, Err *err);
+
 // What the handshakes send as instructions (<= 2,048 characters).
 const char *engine_instructions(void);
 const char *engine_version(void);

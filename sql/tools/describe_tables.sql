@@ -1,0 +1,9 @@
+-- tool     describe_tables
+-- title    Tables for SQL
+-- group    trace
+-- place    21
+-- handler  describe_tables
+-- about    Tables of a trace with row counts, or the columns of one table with types and meanings.
+--          For query_trace.
+-- example  describe_tables(trace_id="...", table="sample")
+-- param    table  text  null  Table or view; all tables when omitted.

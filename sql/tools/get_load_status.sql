@@ -1,0 +1,13 @@
+-- tool     get_load_status
+-- title    Status of a load
+-- group    trace
+-- place    3
+-- handler  get_load_status
+-- trace    none
+-- about    State of a load as JSON: status (extracting, ready, failed, not_found), percent, time left,
+--          error. Give one of the three names. wait_seconds waits for the end and saves polling.
+-- example  get_load_status(trace_id="trace_0123456789ab", wait_seconds=10)
+-- param    etl_path      text    null         Path of the file.
+-- param    trace_id      text    null         Id from load_trace.
+-- param    job_id        text    null         The same as the trace id.
+-- param    wait_seconds  number  null 0..20   Wait for the end of the load up to this long.

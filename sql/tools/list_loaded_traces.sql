@@ -1,0 +1,9 @@
+-- tool     list_loaded_traces
+-- title    Loaded traces
+-- group    trace
+-- place    5
+-- handler  list_loaded_traces
+-- trace    none
+-- about    Traces this server has loaded, with id, path, length and memory, and loads that run or
+--          failed.
+-- example  list_loaded_traces()

@@ -1,0 +1,11 @@
+-- tool     list_traces
+-- title    List trace files
+-- group    trace
+-- place    1
+-- handler  list_traces
+-- trace    none
+-- about    Trace files (.etl) of one folder, newest first, and which of them are loaded or cached.
+--          Use it to find a path for load_trace. "**" in the pattern also looks into subfolders.
+-- example  list_traces(directory="/traces", pattern="*.etl")
+-- param    directory  text  null   Folder; the default is C:\traces on Windows, else the current one.
+-- param    pattern    text  *.etl  File name with * and ?; **/*.etl recurses.

@@ -1,0 +1,20 @@
+-- tool     load_trace
+-- title    Load a trace
+-- group    trace
+-- place    2
+-- handler  load_trace
+-- trace    none
+-- acts     write
+-- about    Opens an .etl file and returns its trace_id with a summary of what it holds. The first
+--          load decodes the file into a cache beside it; later loads open the cache. The id is
+--          valid until the file changes or unload_trace, also after a restart. A long load returns
+--          a status: poll get_load_status. Most clients give up after 60 s, so keep async_load.
+-- example  load_trace(etl_path="/traces/slow.etl")
+-- param    etl_path            text     required                Path of the .etl file.
+-- param    symbol_path         text     null                    Replaces _NT_SYMBOL_PATH for this trace.
+-- param    timeout_seconds     integer  300 1..86400            Limit of the extraction.
+-- param    force               boolean  false                   Decode again, cache or not.
+-- param    mode                enum     auto auto|dotnet|native|xperf  One decoder serves all; dotnet runs it in a child process.
+-- param    extra_symbol_paths  list     null                    Folders added to the symbol path.
+-- param    wait_seconds        number   null 0..                Wait this long for the end of the load (20).
+-- param    async_load          boolean  true                    false waits without limit.

@@ -1,0 +1,12 @@
+-- tool     query_trace
+-- title    SQL query
+-- group    trace
+-- place    20
+-- handler  query_trace
+-- about    Runs one SELECT (DuckDB SQL) on the trace's tables, for questions no other tool answers.
+--          Call describe_tables first. Times are ts_ns (nanoseconds since the start). Nothing can be
+--          written and no file read.
+-- example  query_trace(trace_id="...", sql="SELECT kind, count(*) FROM file_io GROUP BY ALL ORDER BY 2 DESC")
+-- param    sql              text     required    One SELECT or EXPLAIN.
+-- param    max_rows         integer  100 1..5000 Rows shown.
+-- param    timeout_seconds  integer  10 1..60    Time limit.

@@ -1,0 +1,8 @@
+-- tool     trace_info
+-- title    What a trace holds
+-- group    trace
+-- place    4
+-- handler  trace_info
+-- about    Summary of a loaded trace: length, CPUs, OS build, start, losses, recorded data by area,
+--          tables, providers, and the tools that will have no data. Call it to choose the next tool.
+-- example  trace_info(trace_id="trace_0123456789ab")

@@ -1,0 +1,10 @@
+-- tool     unload_trace
+-- title    Unload a trace
+-- group    trace
+-- place    6
+-- handler  unload_trace
+-- trace    none
+-- acts     write
+-- about    Frees a loaded trace or stops its load. The cache on disk stays, so loading again is quick.
+-- example  unload_trace(trace_id="trace_0123456789ab")
+-- param    trace_id  text  required  Id from load_trace.

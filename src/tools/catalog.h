@@ -1,0 +1,126 @@
+// The catalogue of tools. A tool is one file of sql/tools: a comment header and SQL. The header
+// gives the MCP schema, the command line's options, the help and docs/tools.md; its grammar is in
+// CONTRIBUTING.md and in catalog.c.
+#ifndef TOOLS_CATALOG_H
+#define TOOLS_CATALOG_H
+
+#include "tools/format.h"
+
+typedef enum ParamType {
+    PARAM_TEXT,
+    PARAM_FILTER, // text with | between alternatives; bound as a list of lower-case texts
+    PARAM_INTEGER,
+    PARAM_NUMBER,
+    PARAM_BOOLEAN,
+    PARAM_ENUM,
+    PARAM_CPUSET, // "0-7,16"; bound as a list of integers
+    PARAM_LIST,   // list of texts
+} ParamType;
+
+typedef struct Param {
+    Str name;
+    ParamType type;
+    bool required;
+    bool has_default;
+    Str default_text;
+    bool has_min, has_max;
+    double min, max;
+    Str *choices; // PARAM_ENUM
+    size_t choice_count;
+    Str about;
+    bool is_cap;    // rows shown: max_rows, top_n
+    bool is_window; // start_time, end_time
+} Param;
+
+// "param=a,b": holds when the parameter's effective value is one of them; "param=*": when given.
+typedef struct When {
+    Str param;
+    Str values;
+    bool negated;
+} When;
+enum { WHEN_MAX = 4 };
+typedef struct Whens {
+    When items[WHEN_MAX];
+    size_t count;
+} Whens;
+
+typedef struct OutColumn {
+    Str title; // may hold {param}
+    Format format;
+    Str about;
+    Whens when;
+} OutColumn;
+
+typedef enum SectionStyle {
+    STYLE_TABLE,
+    STYLE_VALUES,    // name, value: one line each, in the scope when it comes before a table
+    STYLE_LINES,     // one text: a line each
+    STYLE_NOTES,     // one text: a note each
+    STYLE_NEXT,      // one text: a next call each
+    STYLE_CODE,      // one text: lines of a fenced block
+    STYLE_HISTOGRAM, // label, value: bars
+    STYLE_PIVOT,     // row label, column label, value: a table with one column per column label
+} SectionStyle;
+
+typedef struct Section {
+    Str name;
+    SectionStyle style;
+    bool optional; // left out when it has no rows
+    Whens when;
+    Str heading;
+    Str empty; // what to say without rows
+    Str cap;   // parameter that caps its rows; empty: none
+    OutColumn *columns;
+    size_t column_count;
+    Str sql;
+} Section;
+
+enum { TOOL_LINES_MAX = 6 };
+typedef struct Tool {
+    Str name, title, headline, group, about, example;
+    Str handler; // name of the C handler; empty: SQL
+    int place;
+    bool needs_trace; // takes trace_id
+    bool read_only, destructive, idempotent, open_world;
+    bool has_window;
+    Param *params; // trace_id included
+    size_t param_count;
+    Str needs[TOOL_LINES_MAX]; // each: names of trace_source, any of which will do
+    size_t needs_count;
+    Str notes[TOOL_LINES_MAX];
+    size_t notes_count;
+    Str next[TOOL_LINES_MAX];
+    size_t next_count;
+    Str common; // common table expressions of every section
+    Section *sections;
+    size_t section_count;
+    json_t *input_schema; // owned; catalog_done frees
+    json_t *output_schema;
+} Tool;
+
+typedef struct Catalog {
+    Arena arena;
+    Tool *tools; // in the order of tools/list
+    size_t count;
+} Catalog;
+
+// Parses one file; `text` is kept by reference.
+Status tool_parse(Str file, Str text, Arena *arena, Tool *out, Err *err);
+// Every tool: built in, or of `sql_folder` when that is not empty. `toolsets`: comma-separated
+// groups; empty: all.
+Status catalog_open(Catalog *catalog, Str sql_folder, Str toolsets, bool structured, Err *err);
+void catalog_done(Catalog *catalog);
+const Tool *catalog_find(const Catalog *catalog, Str name);
+const Param *tool_param(const Tool *tool, Str name);
+const char *param_type_name(ParamType type);
+
+// Groups in the order of tools/list; NULL ends the list.
+extern const char *const TOOL_GROUPS[];
+
+// schema.c
+json_t *tool_input_schema(const Tool *tool, Arena *arena);
+json_t *tool_output_schema(void);
+// help.c
+Str tool_help(const Tool *tool, Arena *arena);
+
+#endif

@@ -1,0 +1,58 @@
+// Facts of a trace that every reply may need, and the note about what it lost.
+#include "tools/trace.h"
+
+#include "tools/format.h"
+
+static uint64_t number(const ResultSet *result, size_t column) {
+    const Cell *cell = &result->cells[column];
+    bool whole = cell->type == CELL_I64 || cell->type == CELL_U64;
+    return result->row_count && whole ? cell->u64 : 0;
+}
+
+static Str loss_note(const TraceFacts *facts, uint64_t kinds, uint64_t count, Arena *arena) {
+    Buf note = {0};
+    if (facts->events_lost || facts->buffers_lost)
+        buf_addf(&note,
+                 "The session lost " STR_FMT " events and " STR_FMT
+                 " buffers: counts and sums are too low.",
+                 STR_ARG(format_integer((int64_t)facts->events_lost, arena)),
+                 STR_ARG(format_integer((int64_t)facts->buffers_lost, arena)));
+    if (kinds)
+        buf_addf(&note,
+                 "%sThe file is damaged (" STR_FMT
+                 " places): what could not be read is missing here; get_trace_stats names it.",
+                 note.n ? " " : "", STR_ARG(format_integer((int64_t)count, arena)));
+    Str text = note.n ? str_copy(arena, buf_str(&note)) : (Str){0};
+    buf_done(&note);
+    return text;
+}
+
+Status trace_facts_read(Database *database, Arena *arena, TraceFacts *out, Err *err) {
+    *out = (TraceFacts){0};
+    AUTO(session_close) Session *session = NULL;
+    TRY(session_open(database, &session, err));
+    ResultSet trace = {0};
+    // One query: opening a trace must not take long. Losses that the session counted itself are
+    // reported from its own numbers, so they are left out of the places.
+    TRY(session_query(
+        session,
+        STR("SELECT duration_ns, cpu_count::BIGINT, events::BIGINT, events_lost::BIGINT, "
+            "buffers_lost::BIGINT, "
+            "(SELECT count(*) FROM decode_issue WHERE severity = 'data_loss' "
+            "AND kind NOT LIKE '%_lost%')::BIGINT, "
+            "(SELECT coalesce(sum(count), 0) FROM decode_issue WHERE severity = 'data_loss' "
+            "AND kind NOT LIKE '%_lost%')::BIGINT FROM trace LIMIT 1"),
+        NULL, 0, 1, arena, &trace, err));
+    out->duration_ns = (int64_t)number(&trace, 0);
+    out->cpu_count = (int64_t)number(&trace, 1);
+    out->events = number(&trace, 2);
+    out->events_lost = number(&trace, 3);
+    out->buffers_lost = number(&trace, 4);
+    out->loss_note = loss_note(out, number(&trace, 5), number(&trace, 6), arena);
+    for (unsigned i = 0; i < TABLE_COUNT; i++) {
+        uint64_t rows = database_row_count(database, (TableId)i);
+        out->rows += rows;
+        out->tables += rows > 0;
+    }
+    return OK;
+}

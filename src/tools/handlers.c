@@ -1,0 +1,27 @@
+// Tools that are C functions: one line each.
+#include "tools/handlers.h"
+
+#define HANDLER_LIST(X)                                                                            \
+    X(list_traces)                                                                                 \
+    X(load_trace)                                                                                  \
+    X(get_load_status)                                                                             \
+    X(list_loaded_traces)                                                                          \
+    X(unload_trace)                                                                                \
+    X(trace_info)                                                                                  \
+    X(query_trace)                                                                                 \
+    X(describe_tables)
+
+static const struct {
+    const char *name;
+    ToolHandler run;
+} HANDLERS[] = {
+#define HANDLER(name) {#name, handle_##name},
+    HANDLER_LIST(HANDLER)
+#undef HANDLER
+};
+
+ToolHandler handler_find(Str name) {
+    for (size_t i = 0; i < COUNT_OF(HANDLERS); i++)
+        if (str_eq(name, str_from_c(HANDLERS[i].name))) return HANDLERS[i].run;
+    return NULL;
+}

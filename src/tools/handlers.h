@@ -1,0 +1,16 @@
+// The tools that SQL cannot say. handlers.c lists them.
+#ifndef TOOLS_HANDLERS_H
+#define TOOLS_HANDLERS_H
+
+#include "tools/engine_internal.h"
+
+Status handle_list_traces(ToolCall *call, Err *err);
+Status handle_load_trace(ToolCall *call, Err *err);
+Status handle_get_load_status(ToolCall *call, Err *err);
+Status handle_list_loaded_traces(ToolCall *call, Err *err);
+Status handle_unload_trace(ToolCall *call, Err *err);
+Status handle_trace_info(ToolCall *call, Err *err);
+Status handle_query_trace(ToolCall *call, Err *err);
+Status handle_describe_tables(ToolCall *call, Err *err);
+
+#endif
