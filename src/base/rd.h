@@ -48,7 +48,7 @@ static inline const uint8_t *rd_take(Rd *r, size_t n) {
         return NULL;
     }
     const uint8_t *p = r->p;
-    r->p += n;
+    if (n) r->p += n; // an empty reader may have no address, and NULL + 0 is undefined
     return p;
 }
 static inline void rd_skip(Rd *r, size_t n) {
@@ -60,7 +60,7 @@ static inline void rd_seek(Rd *r, size_t offset) {
         rd_fail(r);
         return;
     }
-    if (!r->failed) r->p = r->start + offset;
+    if (!r->failed) r->p = offset ? r->start + offset : r->start;
 }
 
 #define RD_SCALAR(name, Type)                                                                      \

@@ -31,7 +31,7 @@ typedef struct BitReader {
 } BitReader;
 
 static unsigned code_length(const uint8_t *table, unsigned symbol) {
-    return (table[symbol / 2] >> (symbol % 2 * 4)) & 15u;
+    return ((unsigned)table[symbol / 2] >> (symbol % 2 * 4)) & 15u;
 }
 
 static void fill_fast(HuffmanCode *code, uint32_t first, unsigned length, unsigned symbol) {

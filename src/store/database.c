@@ -53,7 +53,6 @@ Status database_open(Str folder, const DatabaseOptions *options, Database **out,
     AUTO(database_close) Database *database = mem_zero(1, sizeof *database);
     mutex_init(&database->lock);
     mutex_init(&database->views_lock);
-    mutex_init(&database->user_lock);
     if (options) database->options = *options;
     database->options.sql_folder = str_copy(&database->arena, database->options.sql_folder);
     TRY(manifest_root(folder, &database->arena, &root, err));
@@ -67,7 +66,6 @@ Status database_open(Str folder, const DatabaseOptions *options, Database **out,
 
 void database_close(Database *database) {
     if (!database) return;
-    user_instance_close(database->user);
     for (Session *session = database->idle; session;) {
         Session *next = session->next;
         duckdb_disconnect(&session->connection);
@@ -83,7 +81,6 @@ void database_close(Database *database) {
     manifest_done(&database->manifest);
     mutex_done(&database->lock);
     mutex_done(&database->views_lock);
-    mutex_done(&database->user_lock);
     arena_done(&database->arena);
     mem_free(database);
 }
@@ -192,9 +189,8 @@ static Status bind_one(duckdb_prepared_statement statement, idx_t index, const A
     return status;
 }
 
-static Status run_bound(Session *session, duckdb_prepared_statement statement, const Arg *args,
-                        size_t arg_count, Err *err) {
-    (void)session;
+static Status bind_all(duckdb_prepared_statement statement, const Arg *args, size_t arg_count,
+                       Err *err) {
     for (idx_t i = 1; i <= duckdb_nparams(statement); i++)
         TRY(bind_one(statement, i, args, arg_count, err));
     return OK;
@@ -219,7 +215,7 @@ Status session_query(Session *session, Str sql, const Arg *args, size_t arg_coun
     Status status = OK;
     if (duckdb_prepare(session->connection, str_to_c(&scratch, sql), &statement) != DuckDBSuccess)
         status = duck_error(err, duckdb_prepare_error(statement));
-    if (status == OK) status = run_bound(session, statement, args, arg_count, err);
+    if (status == OK) status = bind_all(statement, args, arg_count, err);
     RunLimits limits = {.max_rows = max_rows, .stopped = &session->interrupted};
     if (status == OK)
         status = result_collect(session->connection, statement, &limits, arena, out, err);

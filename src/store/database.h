@@ -6,8 +6,6 @@
 #include "store/manifest.h"
 #include "store/views.h"
 
-typedef struct UserInstance UserInstance; // user_query.c
-
 struct Session {
     Database *database;
     duckdb_connection connection;
@@ -25,10 +23,6 @@ struct Database {
     Views views;
     Mutex lock; // guards idle
     Session *idle;
-    Mutex user_lock; // guards user
-    UserInstance *user;
 };
-
-void user_instance_close(UserInstance *user);
 
 #endif

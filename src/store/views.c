@@ -25,14 +25,23 @@ bool sql_word_next(Str *rest, Str *word) {
     return word->n > 0;
 }
 
-// Length of the comment or quoted text at the start of `s`; 0 when there is none.
-static size_t skip_quoted(Str s, bool *comment) {
-    *comment = str_starts(s, STR("--")) || str_starts(s, STR("/*"));
-    Str end = str_starts(s, STR("--")) ? STR("\n") : STR("*/");
-    if (*comment) {
-        size_t at = str_find(str_slice(s, 2, s.n), end);
-        return at == SIZE_MAX ? s.n : at + 2 + end.n;
-    }
+bool sql_names(Str sql, Str name) {
+    Str rest = sql, word;
+    while (sql_word_next(&rest, &word))
+        if (str_eq_nocase(word, name)) return true;
+    return false;
+}
+
+size_t sql_comment(Str sql) {
+    bool line = str_starts(sql, STR("--"));
+    if (!line && !str_starts(sql, STR("/*"))) return 0;
+    Str end = line ? STR("\n") : STR("*/");
+    size_t at = str_find(str_slice(sql, 2, sql.n), end);
+    return at == SIZE_MAX ? sql.n : at + 2 + end.n;
+}
+
+// Length of the quoted text at the start of `s`; 0 when there is none.
+static size_t quoted_text(Str s) {
     if (s.p[0] != '\'' && s.p[0] != '"') return 0;
     for (size_t i = 1; i < s.n; i++) // a doubled quote ends one text and starts the next
         if (s.p[i] == s.p[0]) return i + 1;
@@ -42,8 +51,9 @@ static size_t skip_quoted(Str s, bool *comment) {
 bool sql_statement_next(Str *rest, Str *statement) {
     size_t at = 0, start = SIZE_MAX;
     while (at < rest->n) {
-        bool comment = false;
-        size_t skip = skip_quoted(str_slice(*rest, at, rest->n), &comment);
+        Str here = str_slice(*rest, at, rest->n);
+        size_t comment = sql_comment(here);
+        size_t skip = comment ? comment : quoted_text(here);
         char c = rest->p[at];
         bool blank = comment || c == ' ' || c == '\n' || c == '\r' || c == '\t';
         if (skip == 0 && c == ';' && start != SIZE_MAX) break;
@@ -207,15 +217,6 @@ Status views_need(Views *views, duckdb_connection connection, Str sql, Err *err)
                            STR_ARG(view->name), own.text);
     }
     return OK;
-}
-
-bool views_ready(const Views *views, Str sql) {
-    Str rest = sql, word;
-    while (sql_word_next(&rest, &word)) {
-        const View *view = view_named(views, word);
-        if (view && view->state != VIEW_CREATED) return false;
-    }
-    return true;
 }
 
 // Does creating this view run a query, here or below? `depth` ends definitions in circles.

@@ -32,12 +32,14 @@ Status views_add_file(Views *views, Str file, Str sql, Err *err);
 Status views_need(Views *views, duckdb_connection connection, Str sql, Err *err);
 // Creates everything but computed tables and what depends on them.
 Status views_create_all(Views *views, duckdb_connection connection, Err *err);
-// True when nothing that `sql` names is still to be created.
-bool views_ready(const Views *views, Str sql);
 void views_done(Views *views);
 
 // Cuts SQL into words: next identifier or keyword (quotes removed), false at the end.
 bool sql_word_next(Str *rest, Str *word);
+// Is `name` a word of the statement?
+bool sql_names(Str sql, Str name);
+// Length of the comment that `sql` begins with, or 0.
+size_t sql_comment(Str sql);
 // Cuts the next statement off *rest, without its ';'; false when only blanks and comments are left.
 bool sql_statement_next(Str *rest, Str *statement);
 

@@ -330,6 +330,56 @@ static void test_announced_format_is_wrong(void **state) {
     }
 }
 
+// Stored LZNT1 chunks; Huffman codes of eight bits, equal to their literal.
+static void put_stream(Bytes *b, EtlCompression format, const uint8_t *plain, size_t n) {
+    if (format == ETL_LZNT1) {
+        put(b, 0x3000 | (n - 1), 2);
+        put_bytes(b, plain, n);
+        return;
+    }
+    put_fill(b, 0x88, 128);
+    put_fill(b, 0, 128);
+    for (size_t i = 0; i < n; i += 2) {
+        put(b, i + 1 < n ? plain[i + 1] : 0, 1);
+        put(b, plain[i], 1);
+    }
+    put(b, 0, 2);
+}
+
+static void test_other_formats(void **state) {
+    (void)state;
+    static const EtlCompression FORMATS[] = {ETL_LZNT1, ETL_XPRESS_HUFFMAN};
+    for (size_t f = 0; f < 2; f++) {
+        for (unsigned announced = 2; announced <= 4; announced++) {
+            Bytes *b = calloc(1, sizeof *b);
+            Bytes *plain = calloc(1, sizeof *plain);
+            LogHeader log = USUAL;
+            log.mode = 0x04000001;
+            put_log_header(b, &log);
+            put_at(b, AT_STATE, announced, 4);
+            for (unsigned i = 1; i <= BUFFERS; i++) {
+                plain->n = 0;
+                buffer_open(plain, i, 1, 64 * 1024);
+                put_at(plain, AT_FLAGS, 0x60, 2);
+                put_numbered(plain, i, EVENTS);
+                size_t at = b->n;
+                put_bytes(b, plain->p, 0x48);
+                put_stream(b, FORMATS[f], plain->p + 0x48, plain->n - 0x48);
+                put_at(b, at, b->n - at, 4);
+                put_at(b, at + AT_FILLED, plain->n, 4);
+            }
+            EtlFile *file = must_open(b);
+            assert_int_equal(etl_compression(file), FORMATS[f]);
+            Marks marks = {0};
+            assert_int_equal(walk_all(file, mark, &marks).losses, 0);
+            expect_others(&marks, 0, EVENTS, 0);
+            etl_close(file);
+            free(plain);
+            free(b);
+        }
+    }
+}
+
 static void test_plain_buffer_in_packed_file(void **state) {
     (void)state;
     size_t starts[BUFFERS + 2];
@@ -358,6 +408,7 @@ int main(void) {
         cmocka_unit_test(test_duplicated_buffer),
         cmocka_unit_test(test_damaged_compression),
         cmocka_unit_test(test_announced_format_is_wrong),
+        cmocka_unit_test(test_other_formats),
         cmocka_unit_test(test_plain_buffer_in_packed_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

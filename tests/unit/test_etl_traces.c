@@ -13,6 +13,7 @@ static Str shared_trace(Arena *arena, const char *name) {
     Err err = {0};
     if (os_stat(path, &info, &err) == OK && info.exists) return path;
     print_message("skipped: " STR_FMT " is not there (set ETW_SHARED)\n", STR_ARG(path));
+    arena_done(arena); // skip() does not return
     skip();
     return path;
 }
