@@ -58,15 +58,26 @@ typedef struct Named {
     Str text;
 } Named;
 
+// A function always passes the same keys in the same order.
+static void bind(EtlKernel *kernel, KernelEvent event, const Named *named, size_t count) {
+    const BuildRecord *r = kernel->records[event];
+    for (size_t i = 0; i < r->count; i++) {
+        const char *key = r->fields[i].key;
+        for (size_t k = 0; key && k < count; k++)
+            if (strcmp(key, named[k].key) == 0) kernel->argument[event][i] = (uint8_t)(k + 1);
+    }
+    kernel->bound[event] = true;
+}
+
 static void put(EtlKernel *kernel, KernelEvent event, EtlAt at, const Named *named, size_t count) {
     const BuildRecord *r = kernel->records[event];
     BuildValue values[BUILD_FIELDS_MAX];
+    if (!kernel->bound[event]) bind(kernel, event, named, count);
     for (size_t i = 0; i < r->count; i++) {
+        uint8_t argument = kernel->argument[event][i];
         values[i] = (BuildValue){0};
-        const char *key = r->fields[i].key;
-        for (size_t k = 0; key && k < count; k++)
-            if (key[0] == named[k].key[0] && strcmp(key, named[k].key) == 0)
-                values[i] = (BuildValue){named[k].number, named[k].text};
+        if (argument)
+            values[i] = (BuildValue){named[argument - 1].number, named[argument - 1].text};
     }
     EtlBuildEvent when = {.ticks = at.ticks, .cpu = at.cpu, .tid = at.tid, .pid = at.pid};
     etl_build_put(kernel->build, r, r->version_max, &when, values);

@@ -133,7 +133,8 @@ bool etl_build_fields(Pay *pay, unsigned pointer_size, const BuildRecord *record
 }
 
 uint16_t etl_build_hook(const BuildRecord *record, const BuildValue *values) {
-    for (size_t i = 0; i < record->count; i++) {
+    // Only TCP and UDP have addresses; they come third.
+    for (size_t i = 0; i < record->count && i < 3; i++) {
         if (record->fields[i].type != T_IP) continue;
         Str port, address = endpoint_address(values[i].text, &port);
         if (str_find(address, STR(":")) != SIZE_MAX) return (uint16_t)(record->hook + 0x10);

@@ -127,6 +127,9 @@ typedef enum KernelEvent {
 typedef struct EtlKernel {
     EtlBuild *build;
     const BuildRecord *records[K_EVENTS];
+    // Which argument of its function a field gets, plus one: found at an event's first use.
+    bool bound[K_EVENTS];
+    uint8_t argument[K_EVENTS][BUILD_FIELDS_MAX];
 } EtlKernel;
 
 typedef struct EtlAt { // when and where an event is logged

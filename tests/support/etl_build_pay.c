@@ -2,8 +2,15 @@
 // 0 and 4.3).
 #include "support/etl_build_pay.h"
 
-static void add(Pay *pay, const void *bytes, size_t size) {
-    buf_add(pay, (Str){(const char *)bytes, size});
+// Generated traces go through here byte by byte, so the ordinary case is short.
+static inline void add(Pay *pay, const void *bytes, size_t size) {
+    if (pay->max || pay->n + size >= pay->capacity) {
+        buf_add(pay, (Str){(const char *)bytes, size});
+        return;
+    }
+    memcpy(pay->p + pay->n, bytes, size);
+    pay->n += size;
+    pay->p[pay->n] = 0;
 }
 
 void pay_u8(Pay *pay, uint8_t value) {

@@ -6,7 +6,13 @@
 
 #include <stdlib.h>
 
-enum { STATE_READY = 1, STATE_WAITING = 5, REASON_USER_REQUEST = 6, REASON_PREEMPTED = 32 };
+enum {
+    STATE_READY = 1,
+    STATE_RUNNING = 2,
+    STATE_WAITING = 5,
+    REASON_USER_REQUEST = 6,
+    REASON_PREEMPTED = 32
+};
 
 static Status run_names(EtlScript *s, Args *args, Run *run, Err *err) {
     uint64_t state = STATE_WAITING, reason = REASON_USER_REQUEST, priority = 8, ready_cpu = 0;
@@ -64,7 +70,9 @@ static int by_cpu_and_time(const void *a, const void *b) {
 
 typedef struct Cpu { // of the one being played
     uint16_t index;
-    const Run *run; // NULL: idle
+    Run run; // the current one, while `busy`
+    bool busy;
+    Run preempted; // goes on when the current one ends, while it has time left
     int64_t since_ns;
     Map last_out; // tid -> time it stopped running
 } Cpu;
@@ -74,8 +82,8 @@ static EtlAt at(const EtlScript *s, const Cpu *cpu, int64_t ns) {
 }
 
 static Status put_sample(EtlScript *s, EtlKernel *kernel, const Cpu *cpu, int64_t ns, Err *err) {
-    uint32_t tid = cpu->run ? cpu->run->tid : 0;
-    Str stack = cpu->run ? script_pick(s, cpu->run->stacks) : (Str){0};
+    uint32_t tid = cpu->busy ? cpu->run.tid : 0;
+    Str stack = cpu->busy ? script_pick(s, cpu->run.stacks) : (Str){0};
     uint64_t *frames = NULL;
     size_t count = 0;
     TRY(script_frames(s, stack, &frames, &count, err));
@@ -89,7 +97,7 @@ static Status put_sample(EtlScript *s, EtlKernel *kernel, const Cpu *cpu, int64_
 // Samples of [since, until) on the current thread; each CPU's timer ticks at its own phase.
 static Status put_samples(EtlScript *s, EtlKernel *kernel, const Cpu *cpu, int64_t until_ns,
                           Err *err) {
-    if (!cpu->run && !s->idle_samples) return OK;
+    if (!cpu->busy && !s->idle_samples) return OK;
     int64_t phase = 13000 * (cpu->index + 1) % s->interval_ns;
     int64_t first = (cpu->since_ns - phase + s->interval_ns - 1) / s->interval_ns;
     for (int64_t ns = first * s->interval_ns + phase; ns < until_ns; ns += s->interval_ns)
@@ -97,9 +105,10 @@ static Status put_samples(EtlScript *s, EtlKernel *kernel, const Cpu *cpu, int64
     return OK;
 }
 
+// To the thread of `next`, or to idle when NULL.
 static Status put_switch(EtlScript *s, EtlKernel *kernel, Cpu *cpu, const Run *next, int64_t ns,
                          Err *err) {
-    const Run *old = cpu->run;
+    const Run *old = cpu->busy ? &cpu->run : NULL;
     bool cut = old && ns < old->end_ns; // by another thread, before it wanted to stop
     uint32_t new_tid = next ? next->tid : 0, old_tid = old ? old->tid : 0;
     uint64_t *out = map_get(&cpu->last_out, new_tid);
@@ -114,12 +123,15 @@ static Status put_switch(EtlScript *s, EtlKernel *kernel, Cpu *cpu, const Run *n
                                             : 0,
                         .old_state = cut   ? STATE_READY
                                      : old ? old->state
-                                           : 2,
+                                           : STATE_RUNNING,
                         .new_wait_clock_ticks = (uint32_t)(waited_ns / resolution_ns)};
     EtlAt when = at(s, cpu, ns);
     etl_kernel_switch(kernel, when, &change);
     *map_put(&cpu->last_out, old_tid, 0, NULL) = (uint64_t)ns;
-    cpu->run = next;
+    if (cut) cpu->preempted = *old;
+    if (cut) cpu->preempted.end_ns -= ns; // what is left
+    cpu->busy = next != NULL;
+    if (next) cpu->run = *next;
     cpu->since_ns = ns;
     if (!next || !next->wait_stack.n) return OK;
     EtlBuildEvent event = {.cpu = when.cpu, .ticks = when.ticks};
@@ -145,27 +157,42 @@ static uint32_t running_at(const EtlScript *s, uint16_t cpu, int64_t ns) {
     return tid;
 }
 
+// The current run ends: the one it interrupted goes on, else the CPU is idle.
+static Status end_run(EtlScript *s, EtlKernel *kernel, Cpu *cpu, Err *err) {
+    int64_t end = cpu->run.end_ns;
+    Run rest = cpu->preempted;
+    cpu->preempted.end_ns = 0;
+    rest.end_ns += end;
+    rest.wait_stack = (Str){0};
+    TRY(put_samples(s, kernel, cpu, end, err));
+    return put_switch(s, kernel, cpu, rest.end_ns > end ? &rest : NULL, end, err);
+}
+
 static Status play_until(EtlScript *s, EtlKernel *kernel, Cpu *cpu, int64_t ns, Err *err) {
-    bool ends = cpu->run && cpu->run->end_ns < ns;
-    if (ends) {
-        int64_t end = cpu->run->end_ns;
-        TRY(put_samples(s, kernel, cpu, end, err));
-        TRY(put_switch(s, kernel, cpu, NULL, end, err));
-    }
+    while (cpu->busy && cpu->run.end_ns < ns) TRY(end_run(s, kernel, cpu, err));
     return put_samples(s, kernel, cpu, ns, err);
+}
+
+static Status play_run(EtlScript *s, EtlKernel *kernel, Cpu *cpu, const Run *run, Err *err) {
+    TRY(play_until(s, kernel, cpu, run->start_ns, err));
+    cpu->since_ns = run->start_ns;               // samples up to here are written
+    if (cpu->busy && cpu->run.tid == run->tid) { // it is still running: no switch, only longer
+        if (run->end_ns > cpu->run.end_ns) cpu->run.end_ns = run->end_ns;
+        return OK;
+    }
+    if (run->has_ready)
+        TRY(put_ready(s, kernel, run, running_at(s, run->ready_cpu, run->ready_ns), err));
+    return put_switch(s, kernel, cpu, run, run->start_ns, err);
 }
 
 static Status play_cpu(EtlScript *s, EtlKernel *kernel, const Run *runs, size_t count, Err *err) {
     Cpu cpu = {.index = runs[0].cpu};
     Status status = OK;
-    for (size_t i = 0; i < count && status == OK; i++) {
-        status = play_until(s, kernel, &cpu, runs[i].start_ns, err);
-        if (status == OK && runs[i].has_ready)
-            status = put_ready(s, kernel, &runs[i],
-                               running_at(s, runs[i].ready_cpu, runs[i].ready_ns), err);
-        if (status == OK) status = put_switch(s, kernel, &cpu, &runs[i], runs[i].start_ns, err);
-    }
-    if (status == OK) status = play_until(s, kernel, &cpu, s->last_ns + 1, err);
+    for (size_t i = 0; i < count && status == OK; i++)
+        status = play_run(s, kernel, &cpu, &runs[i], err);
+    while (status == OK && cpu.busy) status = end_run(s, kernel, &cpu, err);
+    if (cpu.since_ns > s->last_ns) s->last_ns = cpu.since_ns;
+    if (status == OK) status = put_samples(s, kernel, &cpu, s->last_ns, err);
     map_done(&cpu.last_out);
     return status;
 }

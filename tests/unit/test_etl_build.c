@@ -429,9 +429,10 @@ static void test_runs_chain(void **state) {
     AUTO(buf_done) Buf trace = {0};
     Err err = {0};
     Str script = STR("trace buffer=64K cpus=1\n"
-                     "run 5ms tid=7 for=2ms\nrun 1ms tid=5 for=3ms\nrun 6ms tid=8 for=1ms\n");
+                     "run 5ms tid=7 for=2ms\nrun 1ms tid=5 for=3ms\nrun 6ms tid=8 for=500us\n");
     assert_int_equal(etl_build_script(script, &trace, &err), OK);
-    static const uint32_t CHAIN[] = {0, 5, 0, 7, 8, 0};
+    // Thread 8 interrupts 7, which goes on afterwards.
+    static const uint32_t CHAIN[] = {0, 5, 0, 7, 8, 7, 0};
     size_t seen = 0, offset = 65536 + 0x48;
     Str t = buf_str(&trace);
     while (at(t, offset, 4) != 0xFFFFFFFF) {

@@ -191,6 +191,85 @@ static void test_roundtrip(void **state) {
                                .has_masks = true});
 }
 
+typedef struct Tally { // of the demo trace
+    size_t events, hooks[0x2000];
+    uint32_t running[4];
+} Tally;
+
+static void tally_event(Tally *tally, const EtlEvent *event) {
+    tally->events++;
+    tally->hooks[event->hook & 0x1FFF]++;
+    if (event->hook != 0x0524) return;
+    Rd r = rd_from_str(event->payload);
+    uint32_t new_tid = rd_u32(&r), old_tid = rd_u32(&r);
+    assert_in_range(event->cpu, 0, 3);
+    assert_int_equal(old_tid, tally->running[event->cpu]);
+    assert_int_not_equal(new_tid, old_tid);
+    tally->running[event->cpu] = new_tid;
+}
+
+static void tally_file(const char *path, Tally *tally) {
+    AUTO(etl_close) EtlFile *file = NULL;
+    AUTO(etl_scratch_close) EtlScratch *scratch = etl_scratch_open();
+    Err err = {0};
+    EtlIssues issues = {{0}, {0}, {0}};
+    if (etl_open(str_from_c(path), &file, &err) != OK) fail_msg("%s", err.text);
+    // Stream by stream, so that each processor's switches come in their order.
+    for (uint32_t s = 0; s < etl_stream_count(file); s++)
+        for (uint32_t p = 0; etl_stream_buffer(file, s, p) != SIZE_MAX; p++) {
+            EtlCursor cursor;
+            EtlEvent event;
+            size_t index = etl_stream_buffer(file, s, p);
+            assert_int_equal(etl_load(file, index, scratch, &issues, &cursor, &err), OK);
+            while (etl_next(&cursor, &event)) tally_event(tally, &event);
+        }
+    for (size_t i = 0; i < ETL_ISSUE_KINDS; i++) assert_int_equal(issues.count[i], 0);
+}
+
+static void test_demo(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Str script = {0};
+    Err err = {0};
+    Status status = file_read_all(STR(ETW_SOURCE_DIR "/tests/support/demo.trace"), 1 << 20, &arena,
+                                  &script, &err);
+    if (status != OK) fail_msg("%s", err.text);
+    char path[] = "/tmp/etw-demo-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    if (etl_build_script_file(script, str_from_c(path), &err) != OK) fail_msg("%s", err.text);
+    Tally *tally = mem_zero(1, sizeof *tally);
+    tally_file(path, tally);
+    static const struct {
+        unsigned hook;
+        size_t least;
+    } WANT[] = {
+        {0x0F2E, 4000},
+        {0x0524, 2000},
+        {0x0532, 1000},
+        {0x1820, 6000},
+        {0x0F44, 900 },
+        {0x0F43, 900 },
+        {0x010A, 350 },
+        {0x010B, 80  },
+        {0x0220, 40  },
+        {0x060A, 1400},
+        {0x030A, 4   },
+        {0x1403, 15  },
+        {0x0301, 1   },
+        {0x0303, 5   },
+        {0x0304, 5   }
+    };
+    for (size_t i = 0; i < COUNT_OF(WANT); i++)
+        if (tally->hooks[WANT[i].hook] < WANT[i].least)
+            fail_msg("%zu events of 0x%04X, at least %zu wanted", tally->hooks[WANT[i].hook],
+                     WANT[i].hook, WANT[i].least);
+    mem_free(tally);
+    arena_done(&arena);
+    (void)unlink(path);
+}
+
 typedef size_t Decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size,
                           bool *ok);
 
@@ -239,6 +318,7 @@ static void test_compressors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roundtrip),
+        cmocka_unit_test(test_demo),
         cmocka_unit_test(test_compressors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
