@@ -14,7 +14,8 @@
     X(FAMILY_DISK)                                                                                 \
     X(FAMILY_FILE)                                                                                 \
     X(FAMILY_MEMORY)                                                                               \
-    X(FAMILY_NETWORK)
+    X(FAMILY_NETWORK)                                                                              \
+    X(FAMILY_CONFIG)
 
 #define FAMILY(name) extern const SpecFamily name;
 FAMILY_LIST(FAMILY)
