@@ -5,6 +5,7 @@
 #include "decode/decoder_internal.h"
 #include "decode/entities.h"
 #include "decode/entity_rows.h"
+#include "decode/kernel/config.h"
 #include "decode/world_build.h"
 
 typedef struct RowWorker {
@@ -46,8 +47,8 @@ static void event_row(Decoder *decoder, const EtlEvent *event, uint32_t class_id
 static void decode_event(RowWorker *worker, const EtlEvent *event) {
     Decoder *decoder = &worker->decoder;
     uint32_t class_index = class_find(&decoder->world->survey.classes, &worker->cache, event);
-    bool kernel = event->kind == ETL_SYSTEM || event->kind == ETL_PERFINFO, exact = false;
-    const EventSpec *spec = kernel ? spec_find(event->hook, event->version, &exact) : NULL;
+    bool exact = false;
+    const EventSpec *spec = spec_of_event(event, &exact);
     uint64_t taken = worker->stacks.taken;
     uint32_t stack = 0;
     if (spec && spec->emit) {
@@ -140,6 +141,7 @@ static Status write_world(const World *world, EtlFile *file, Str file_name, RowS
     Rows rows;
     rows_init(&rows, sink);
     entity_rows(world, file, file_name, facts, &rows);
+    config_rows(world, &rows);
     Status status = rows_flush(&rows, err);
     for (size_t t = 0; t < TABLE_COUNT; t++) facts->rows[t] += rows.count[t];
     rows_done(&rows);

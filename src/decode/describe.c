@@ -15,16 +15,17 @@ void describer_close(Describer *describer) {
     mem_free(describer);
 }
 
-static void describe_kernel(const EventClass *class, Arena *arena, ClassDescription *out) {
+static void describe_kernel(const EventClass *class, uint16_t hook, Arena *arena,
+                            ClassDescription *out) {
     bool exact = false;
-    const EventSpec *spec = spec_find(class->key.hook, class->key.version, &exact);
-    const char *name = spec ? spec->name : spec_hook_name(class->key.hook);
-    out->provider_name = str_from_c(spec_group_name(class->key.hook));
+    const EventSpec *spec = spec_find(hook, class->key.version, &exact);
+    const char *name = spec ? spec->name : spec_hook_name(hook);
+    out->provider_name = str_from_c(spec_group_name(hook));
     if (name)
         out->event_name = str_from_c(name);
     else
         out->event_name =
-            str_format(arena, STR_FMT "/%02X", STR_ARG(out->provider_name), class->key.hook & 0xFF);
+            str_format(arena, STR_FMT "/%02X", STR_ARG(out->provider_name), hook & 0xFF);
     size_t slash = str_rfind_char(out->event_name, '/');
     out->task_name = out->provider_name;
     out->opcode_name = str_slice(out->event_name, slash + 1, out->event_name.n);
@@ -55,8 +56,11 @@ void describe_class(Describer *describer, const EventClass *class, Arena *arena,
                     ClassDescription *out) {
     (void)describer;
     *out = (ClassDescription){0};
-    if (class->key.kind == ETL_SYSTEM)
-        describe_kernel(class, arena, out);
+    uint16_t hook = class->key.hook;
+    bool classic = class->key.kind == ETL_CLASSIC &&
+                   spec_class_hook(&class->key.provider, class->key.opcode, &hook);
+    if (class->key.kind == ETL_SYSTEM || classic)
+        describe_kernel(class, hook, arena, out);
     else if (class->key.tracelogging)
         describe_tracelogging(class, out);
     else

@@ -139,6 +139,17 @@ const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact) {
     return below ? below : above;
 }
 
+const EventSpec *spec_of_event(const EtlEvent *event, bool *exact) {
+    uint16_t hook = event->hook;
+    *exact = false;
+    if (event->kind == ETL_CLASSIC) {
+        if (!spec_class_hook(&event->provider, event->opcode, &hook)) return NULL;
+    } else if (event->kind != ETL_SYSTEM && event->kind != ETL_PERFINFO) {
+        return NULL;
+    }
+    return spec_find(hook, event->version, exact);
+}
+
 const char *spec_hook_name(uint16_t hook) {
     return hook < HOOKS && hook_index.first[hook] ? hook_index.first[hook]->name : NULL;
 }

@@ -102,6 +102,8 @@ typedef struct SpecFamily {
 // Layout for a hook and version: the exact one, else the highest below, else the lowest above (read
 // as a prefix); *exact says which. NULL: unknown hook. Known names without a layout have no fields.
 const EventSpec *spec_find(uint16_t hook, uint8_t version, bool *exact);
+// The layout of an event: by its hook, or by its class where that has hooks. NULL: it has none.
+const EventSpec *spec_of_event(const EtlEvent *event, bool *exact);
 // Name of a hook without a layout too (Appendix C of the format), or NULL.
 const char *spec_hook_name(uint16_t hook);
 // "DiskIo" and its GUID for a hook group.

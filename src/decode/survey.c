@@ -166,6 +166,16 @@ static void survey_kernel(Worker *worker, const EtlEvent *e) {
     if (session || (spec && spec->flags & SPEC_KEEP)) keep(worker, e);
 }
 
+// Programs and old systems log kernel events with the headers of classic providers.
+static void survey_kernel_class(Worker *worker, const EtlEvent *e) {
+    enum { GROUPS_END = 0x2000 };
+    EtlEvent kernel = *e;
+    if (!spec_class_hook(&e->provider, e->opcode, &kernel.hook) || kernel.hook >= GROUPS_END)
+        return;
+    kernel.kind = ETL_SYSTEM;
+    survey_kernel(worker, &kernel);
+}
+
 // Managed methods (ranges of code) and EventSource manifests.
 static bool is_kept_manifest(const EtlEvent *e) {
     if (e->id == 0xFFFE) return true;
@@ -204,6 +214,7 @@ static void survey_event(Worker *worker, const EtlEvent *e) {
     } else if (e->kind == ETL_CLASSIC) {
         for (size_t i = 0; i < KEPT_CLASS_COUNT; i++)
             if (guid_eq(&e->provider, &known_guids[i])) keep(worker, e);
+        survey_kernel_class(worker, e);
     }
 }
 
