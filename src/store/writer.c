@@ -110,6 +110,15 @@ static void batch_free(Batch *batch) {
     *batch = (Batch){0};
 }
 
+// The engine repeats the path and hides the reason behind it.
+static Status copy_error(const char *message, Str path, Err *err) {
+    Str text = str_from_c(message ? message : "no reason given");
+    if (str_find_nocase(text, STR("no space left")) != SIZE_MAX)
+        return err_set(err, ERR_IO, "the disk is full (no space left): cannot write " STR_FMT,
+                       STR_ARG(path));
+    return err_set(err, ERR_IO, "cannot write " STR_FMT ": " STR_FMT, STR_ARG(path), STR_ARG(text));
+}
+
 static Status copy_run(duckdb_connection connection, const Batch *batch, Str path, Err *err) {
     AUTO(buf_done) Buf sql = {0};
     buf_addf(&sql, "COPY (FROM etw_chunks(%llu::UBIGINT)) TO ",
@@ -122,11 +131,7 @@ static Status copy_run(duckdb_connection connection, const Batch *batch, Str pat
     duckdb_result result;
     duckdb_state state = duckdb_query(connection, sql.p, &result);
     Status status = OK;
-    if (state != DuckDBSuccess) {
-        const char *message = duckdb_result_error(&result);
-        status = err_set(err, ERR_IO, "cannot write " STR_FMT ": %s", STR_ARG(path),
-                         message ? message : "no reason given");
-    }
+    if (state != DuckDBSuccess) status = copy_error(duckdb_result_error(&result), path, err);
     duckdb_destroy_result(&result);
     return status;
 }
