@@ -1,4 +1,5 @@
 // The trace writer against bytes written by hand from the format's description.
+#include "base/os.h"
 #include "support/etl_build.h"
 #include "support/etl_build_compress.h"
 #include "support/etl_build_kernel.h"
@@ -492,6 +493,39 @@ static void test_tracelogging_schema(void **state) {
     assert_int_equal(pay.n, 11);
 }
 
+// The examples of the description: each block builds, and every verb of the table has its line.
+static bool has_example(Str text, const char *verb) {
+    AUTO(buf_done) Buf line = {0};
+    buf_addf(&line, "\n%s 1ms", verb);
+    return str_find(text, buf_str(&line)) != SIZE_MAX;
+}
+
+static void test_readme(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Str text = {0};
+    Err err = {0};
+    Status status =
+        file_read_all(STR(ETW_SOURCE_DIR "/tests/support/README.md"), 1 << 20, &arena, &text, &err);
+    if (status != OK) fail_msg("%s", err.text);
+    size_t count = 0, blocks = 0, from = 0;
+    const BuildRecord *records = etl_build_records(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!has_example(text, records[i].verb)) fail_msg("no example of %s", records[i].verb);
+    Str rest = text;
+    while ((from = str_find(rest, STR("```trace\n"))) != SIZE_MAX) {
+        AUTO(buf_done) Buf trace = {0};
+        rest = str_slice(rest, from + 9, rest.n);
+        Str block = str_slice(rest, 0, str_find(rest, STR("```")));
+        if (etl_build_script(block, &trace, &err) != OK)
+            fail_msg("%s\n%.*s", err.text, (int)block.n, block.p);
+        rest = str_slice(rest, block.n + 3, rest.n);
+        blocks++;
+    }
+    assert_true(blocks > 10);
+    arena_done(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_buffer_headers),      cmocka_unit_test(test_event_headers),
@@ -501,7 +535,7 @@ int main(void) {
         cmocka_unit_test(test_kernel_payloads),     cmocka_unit_test(test_payload_bytes),
         cmocka_unit_test(test_script_errors),       cmocka_unit_test(test_damage),
         cmocka_unit_test(test_runs_chain),          cmocka_unit_test(test_metadata_blob),
-        cmocka_unit_test(test_tracelogging_schema),
+        cmocka_unit_test(test_tracelogging_schema), cmocka_unit_test(test_readme),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
