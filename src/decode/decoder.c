@@ -78,16 +78,16 @@ void stack_cursor_start(StackCursor *cursor, const World *world, int64_t ticks, 
     cursor->inline_at = low;
 }
 
-// How well an entry fits an event at its time: the kernel part is logged on the event's own CPU; a
-// user part alone may come from any CPU and must name the thread. 0: not this event's.
+enum Fit { FIT_NONE, FIT_WEAK, FIT_CPU, FIT_THREAD };
+
+// How well an entry fits an event at its time. A thread is in one place at a time, so its id
+// decides; the kernel part is logged on the event's own CPU. In filtered traces stacks of removed
+// events remain, so an equal time alone is no evidence.
 static int fit(const StackEntry *entry, uint16_t cpu, uint32_t tid) {
-    bool same_thread = tid != ETL_NO_ID && entry->tid == tid;
-    if (entry->has_kernel_part) {
-        if (entry->cpu != cpu) return 0;
-        return same_thread ? 3 : 2;
-    }
-    if (same_thread) return 3;
-    return tid == ETL_NO_ID && entry->cpu == cpu ? 1 : 0;
+    if (tid != ETL_NO_ID && entry->tid == tid) return FIT_THREAD;
+    if (entry->cpu != cpu) return FIT_NONE;
+    if (entry->has_kernel_part) return FIT_CPU;
+    return tid == ETL_NO_ID ? FIT_WEAK : FIT_NONE;
 }
 
 static uint32_t inline_stack(Decoder *decoder) {
@@ -113,7 +113,7 @@ uint32_t decoder_stack(Decoder *decoder, const EtlEvent *event, uint32_t tid) {
         cursor->at = first_entry(world, event->ticks);
     while (cursor->at < count && entries[cursor->at].ticks < event->ticks) cursor->at++;
     size_t best = SIZE_MAX;
-    int best_fit = 0;
+    int best_fit = FIT_NONE;
     for (size_t i = cursor->at; i < count && entries[i].ticks == event->ticks; i++) {
         if (atomic_load_explicit(&world->claimed[i], memory_order_relaxed)) continue;
         int how = fit(&entries[i], event->cpu, tid);
@@ -131,7 +131,7 @@ uint32_t decoder_stack_at(Decoder *decoder, int64_t ticks, uint16_t cpu, uint32_
     const World *world = decoder->world;
     const StackEntry *entries = world->stacks.items;
     uint32_t best = 0;
-    int best_fit = 0;
+    int best_fit = FIT_NONE;
     for (size_t i = first_entry(world, ticks); i < world->stacks.count && entries[i].ticks == ticks;
          i++) {
         int how = fit(&entries[i], cpu, tid);

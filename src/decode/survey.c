@@ -299,11 +299,7 @@ static void merge_worker(Survey *out, Survey *part) {
     for (size_t i = 0; i < part->classes.items.count; i++)
         class_merge(&out->classes, &part->classes.items.items[i]);
     class_table_done(&part->classes);
-    for (size_t i = 0; i < part->kept.count; i++) {
-        Kept *kept = &part->kept.items[i];
-        kept->payload = str_copy(&out->arena, kept->payload);
-    }
-    arena_done(&part->arena);
+    out->arenas[out->arena_count++] = part->arena;
     APPEND(&out->kept, &part->kept);
     APPEND(&out->refs, &part->refs);
     APPEND(&out->definitions, &part->definitions);
@@ -335,7 +331,9 @@ static void sort_all(Survey *out) {
 
 Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *out, Err *err) {
     size_t count = etl_buffer_count(file);
-    *out = (Survey){.buffers = mem_zero(count, sizeof(BufferFacts)), .kernel_pointer_size = 4};
+    *out = (Survey){.buffers = mem_zero(count, sizeof(BufferFacts)),
+                    .arenas = mem_zero(workers, sizeof(Arena)),
+                    .kernel_pointer_size = 4};
     Job job = {file, mem_zero(workers, sizeof(Worker)), progress};
     for (unsigned i = 0; i < workers; i++) {
         Worker *worker = &job.workers[i];
@@ -371,6 +369,7 @@ void survey_done(Survey *survey) {
     vec_free(&survey->mentions);
     note_index_close(survey->index);
     mem_free(survey->buffers);
-    arena_done(&survey->arena);
+    for (size_t i = 0; i < survey->arena_count; i++) arena_done(&survey->arenas[i]);
+    mem_free(survey->arenas);
     *survey = (Survey){0};
 }

@@ -53,6 +53,8 @@ typedef struct BufferFacts {
     uint32_t last_running;           // thread switched in last; ETL_NO_ID without a switch
     uint32_t first_running;          // thread switched out first
     int64_t first_ticks, last_ticks; // INT64_MAX and INT64_MIN when empty
+    const int64_t *owner_ticks;      // times of the events that may own a stack, in buffer order
+    uint32_t owner_count;
 } BufferFacts;
 
 typedef struct Survey {
@@ -70,7 +72,9 @@ typedef struct Survey {
     BufferFacts *buffers; // one per etl_buffer
     uint64_t events;
     unsigned kernel_pointer_size; // of kernel events: 4 only when no 8-byte one was seen
-    Arena arena;                  // bytes of `kept`
+    Arena arena;                  // of one worker: bytes of `kept`
+    Arena *arenas;                // of all of them
+    size_t arena_count;
 } Survey;
 
 // seq of an event: order of its buffer in the file's time-sorted list, then in the buffer.
