@@ -217,8 +217,10 @@ void world_build_stacks(World *world) {
     Interner interner = {0};
     for (size_t i = 0; i < joined.count; i++) {
         const Joined *one = &joined.items[i];
+        uint32_t stack_id = intern(world, &interner, one);
+        if (!stack_id) continue; // nothing but undefined keys, which are counted
         *vec_push(&world->stacks) = (StackEntry){.ticks = one->ticks,
-                                                 .stack_id = intern(world, &interner, one),
+                                                 .stack_id = stack_id,
                                                  .tid = one->tid,
                                                  .cpu = one->cpu,
                                                  .has_kernel_part = one->kernel != 0};
