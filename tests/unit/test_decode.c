@@ -122,10 +122,8 @@ static const Case CASES[] = {
      "process: pid name start_ns end_ns exit_status user_sid parent_upid origin",
      "100 old.exe - - - - - rundown\n"
      "200 new.exe 5000000 9000000 7 S-1-5-18 1 start\n"
-     "300 late.exe - - - - - rundown
-     "
-     "4200 - - - - - - inferred
-     "},
+     "300 late.exe - - - - - rundown\n"
+     "4200 - - - - - - inferred\n"},
     {"a process id used twice gives two lives",
      "trace cpus=1\n"
      "process start 1ms pid=100 name=a.exe\n"
