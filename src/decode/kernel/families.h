@@ -15,7 +15,12 @@
     X(FAMILY_FILE)                                                                                 \
     X(FAMILY_MEMORY)                                                                               \
     X(FAMILY_NETWORK)                                                                              \
-    X(FAMILY_CONFIG)
+    X(FAMILY_CONFIG)                                                                               \
+    X(FAMILY_POOL)                                                                                 \
+    X(FAMILY_REGISTRY)                                                                             \
+    X(FAMILY_INTERRUPT)                                                                            \
+    X(FAMILY_LOCK)                                                                                 \
+    X(FAMILY_MARK)
 
 #define FAMILY(name) extern const SpecFamily name;
 FAMILY_LIST(FAMILY)
