@@ -21,11 +21,33 @@ enum {
     LIMIT_LINE_BYTES = 16 * 1024 * 1024, // one JSON-RPC message in
     LIMIT_LINE_OUT_BYTES = 4 * 1024 * 1024,
     LIMIT_JSON_DEPTH = 64,
-    LIMIT_JSON_VALUES = 200000, // scalars, arrays and objects of one message
+    LIMIT_JSON_VALUES = 200000,   // scalars, arrays and objects of one message
     LIMIT_QUEUE_REQUESTS = 10000, // waiting requests: the reader pauses above
     LIMIT_QUEUE_BYTES = 64 * 1024 * 1024,
     LIMIT_SUBSCRIPTIONS = 256,
     LIMIT_COMPLETIONS = 100,
+    // Symbol files (docs/formats/pdb.md)
+    LIMIT_PDB_STREAMS = 1 << 20,
+    LIMIT_PDB_STREAM_BYTES = 1 << 30,       // one gathered stream
+    LIMIT_PDB_DIRECTORY_BYTES = 256 << 20,  // stream directory in memory
+    LIMIT_PDB_CHUNK_BYTES = 512 << 20,      // one decompressed MSFZ chunk
+    LIMIT_PDB_CHUNK_CACHE_BYTES = 32 << 20, // decompressed chunks kept besides the current one
+    LIMIT_PDB_CACHED_MODULES = 64,          // decoded line tables kept for one PDB
+    LIMIT_PE_SECTIONS = 96,
+    LIMIT_SYMBOLS = 20000000, // entries of one index
+    LIMIT_OMAP_ENTRIES = 16 << 20,
+    LIMIT_INLINE_DEPTH = 64,
+    LIMIT_UNDECORATE_DEPTH = 64,
+    LIMIT_UNDECORATE_BYTES = 16384,  // one undecorated name
+    LIMIT_UNDECORATE_WORK = 20000,   // nodes parsed and printed for one name
+    LIMIT_CABINET_BYTES = 512 << 20, // expanded in memory
+    LIMIT_SYMBOL_FILE_MIB = 2048,    // one download, one expanded cabinet on disk
+    LIMIT_SYMBOL_NAME_BYTES = 120,   // base name of a PDB or image
+    LIMIT_SYMBOL_PATH_BYTES = 65536,
+    LIMIT_SYMBOL_PATH_ELEMENTS = 256,
+    LIMIT_SYMBOL_TRANSFERS = 4, // at the same time
+    LIMIT_FILE_PTR_BYTES = 4096,
+    LIMIT_FILE_PTR_HOPS = 3,
     // Database
     LIMIT_SQL_FILE_BYTES = 1024 * 1024,
     LIMIT_CELL_BYTES = 1024 * 1024, // one value of a result; more is cut and marked

@@ -20,6 +20,15 @@ Status file_write_atomic(Str path, Str bytes, Err *err);
 // An empty file that did not exist before, not flushed: markers and locks.
 Status file_create_new(Str path, Err *err);
 
+// A new file, written front to back. Leaves what was written where it is unless the caller removes
+// it, so write under a temporary name and os_rename when it is complete.
+typedef struct FileWriter FileWriter;
+Status file_create(Str path, FileWriter **out, Err *err); // ERR_IO when `path` exists
+Status file_append(FileWriter *writer, Str bytes, Err *err);
+Status file_finish(FileWriter *writer, Err *err); // flushed to the disk; nothing may follow
+void file_writer_close(FileWriter *writer);
+AUTO_DEFINE(FileWriter *, file_writer_close)
+
 typedef struct FileInfo {
     bool exists, is_file, is_folder;
     uint64_t size_bytes;

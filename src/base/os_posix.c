@@ -148,6 +148,44 @@ Status file_create_new(Str path, Err *err) {
     return close(fd) == 0 ? OK : io_error(err, "close", c.c);
 }
 
+struct FileWriter {
+    int fd;
+    char path[];
+};
+
+Status file_create(Str path, FileWriter **out, Err *err) {
+    PathBuf c;
+    TRY(path_c(path, &c, err));
+    int fd = open(c.c, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) return io_error(err, "create", c.c);
+    FileWriter *writer = mem_zero(1, sizeof *writer + path.n + 1);
+    writer->fd = fd;
+    memcpy(writer->path, c.c, path.n + 1);
+    *out = writer;
+    return OK;
+}
+
+Status file_append(FileWriter *writer, Str bytes, Err *err) {
+    while (bytes.n) {
+        ssize_t n = write(writer->fd, bytes.p, bytes.n);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return io_error(err, "write", writer->path);
+        bytes = str_slice(bytes, (size_t)n, bytes.n);
+    }
+    return OK;
+}
+
+Status file_finish(FileWriter *writer, Err *err) {
+    if (fsync(writer->fd) != 0) return io_error(err, "flush", writer->path);
+    return OK;
+}
+
+void file_writer_close(FileWriter *writer) {
+    if (!writer) return;
+    (void)close(writer->fd);
+    mem_free(writer);
+}
+
 static int64_t mtime_ns(const struct stat *st) {
 #ifdef __APPLE__
     return (int64_t)st->st_mtimespec.tv_sec * 1000000000 + st->st_mtimespec.tv_nsec;
