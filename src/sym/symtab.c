@@ -167,6 +167,9 @@ Str symtab_name(const SymTab *t, uint32_t index, Arena *arena) {
     Str raw = symtab_raw_name(t, index);
     SymbolKind kind = (SymbolKind)t->kind[index];
     bool decorated = is_public(kind) || kind == SYMBOL_EXPORT;
+    // Procedures have their plain names, but for those of x86 assemblers: "@f@8".
+    if (kind <= SYMBOL_STATIC && t->info.machine == MACHINE_X86)
+        decorated = str_rfind_char(raw, '@') != SIZE_MAX;
     if (!decorated || t->flags[index] & ENTRY_NAME_FINAL) return raw;
     return symbol_display_name(raw, t->info.machine == MACHINE_X86, arena);
 }

@@ -119,22 +119,17 @@ static uint32_t section_end(const SymBuild *build, uint32_t rva) {
 }
 
 // Entries without a length end where the next one starts, at the latest where the contribution or
-// the section ends. A symbol inside a procedure ends with it.
+// the section ends.
 static void find_ends(const SymBuild *build, SymTab *t) {
-    uint32_t cover_end = 0; // of the procedures before
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t start = t->start[i];
         const PdbContribution *c = contribution_at(build, start);
         if (c && t->module[i] == MODULE_UNKNOWN) t->module[i] = c->module;
-        if (t->end[i]) {
-            if (is_procedure(t->kind[i]) && t->end[i] > cover_end) cover_end = t->end[i];
-            continue;
-        }
+        if (t->end[i]) continue;
         uint32_t limit =
             c ? (uint32_t)((uint64_t)c->rva + c->size > UINT32_MAX ? UINT32_MAX : c->rva + c->size)
               : section_end(build, start);
         if (i + 1 < t->count) limit = limit ? min_u32(limit, t->start[i + 1]) : t->start[i + 1];
-        if (start < cover_end) limit = limit ? min_u32(limit, cover_end) : cover_end;
         t->end[i] = limit;
     }
 }
@@ -228,6 +223,25 @@ static size_t group_size(const SortKey *keys, size_t left) {
     return n;
 }
 
+// One entry per address. A public inside a procedure is a label there, an entry point of assembler
+// code at most: the code belongs to the procedure.
+static uint32_t choose_winners(const SymBuild *build, const SortKey *sorted,
+                               const RawSymbol **winners, SymTab *t) {
+    uint32_t entry = 0, procedure_end = 0;
+    for (size_t i = 0, n; i < build->raw.count; i += n) {
+        uint16_t folded = 0;
+        n = group_size(&sorted[i], build->raw.count - i);
+        const RawSymbol *best = pick(build, &sorted[i], n, &folded);
+        if (class_of(best->kind) == 1 && best->start < procedure_end) continue;
+        winners[entry] = best;
+        set_entry(t, entry, best, folded);
+        if (is_procedure(best->kind) && t->end[entry] > procedure_end)
+            procedure_end = t->end[entry];
+        entry++;
+    }
+    return entry;
+}
+
 Status symbuild_finish(SymBuild *build, SymTab **out, Err *err) {
     size_t count = build->raw.count;
     if (count > LIMIT_SYMBOLS || build->names.cut)
@@ -242,14 +256,7 @@ Status symbuild_finish(SymBuild *build, SymTab **out, Err *err) {
     for (size_t i = 0; i < count; i += group_size(&sorted[i], count - i)) entries++;
     const RawSymbol **winners = mem_alloc(((size_t)entries + 1) * sizeof *winners);
     AUTO(symtab_close) SymTab *t = symtab_new(entries, 0);
-    uint32_t entry = 0;
-    for (size_t i = 0; i < count; entry++) {
-        size_t n = group_size(&sorted[i], count - i);
-        uint16_t folded = 0;
-        winners[entry] = pick(build, &sorted[i], n, &folded);
-        set_entry(t, entry, winners[entry], folded);
-        i += n;
-    }
+    t->count = choose_winners(build, sorted, winners, t);
     mem_free(sorted);
     find_ends(build, t);
     Status status = write_names(build, winners, t, err);

@@ -180,8 +180,8 @@ static Str rtti_type(Undecorator *u, const SymbolName *name, UndecorateForm form
     TypeText type = und_type(u, QUALIFIERS_RESULT);
     if (!und_take(u, "@8")) return und_fail(u);
     if (form == UNDECORATE_PARAMETERS) return name->text;
-    return und_text(u, STR_FMT " " STR_FMT STR_FMT, STR_ARG(type.pre), STR_ARG(name->text),
-                    STR_ARG(type.post));
+    return und_text(u, STR_FMT STR_FMT STR_FMT, STR_ARG(und_spaced(u, type.pre)),
+                    STR_ARG(name->text), STR_ARG(type.post));
 }
 
 static Str rtti_base(Undecorator *u, SymbolName *name) {
