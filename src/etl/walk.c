@@ -30,6 +30,7 @@ typedef struct Walk {
     uint64_t stride; // the one buffer size of a plain file; 0: sizes vary
     unsigned stride_misses;
     unsigned zero_tries;
+    uint64_t barren_from;  // a search from here to the end of the file has found nothing
     bool format_confirmed; // the compression format has inflated a buffer
     Status status;         // sticky: the first read that failed
     Err *err;
@@ -44,7 +45,7 @@ typedef struct Candidate {
 } Candidate;
 
 static void walk_start(Walk *w, EtlFile *etl, Err *err) {
-    *w = (Walk){.etl = etl, .err = err, .read_bytes = READ_BYTES};
+    *w = (Walk){.etl = etl, .err = err, .read_bytes = READ_BYTES, .barren_from = UINT64_MAX};
     w->window = mem_alloc(WINDOW_BYTES);
 }
 
@@ -145,23 +146,33 @@ static bool confirmed(Walk *w, uint64_t offset) {
     return w->stride == 0 || c.header.size_bytes == w->stride;
 }
 
+// How far the next place is that may start with a size other than 0; 32 bytes are there.
+static size_t zeros_ahead(const uint8_t *p) {
+    return (le64(p) | le64(p + 8) | le64(p + 16) | le64(p + 24)) == 0 ? 29 : 1;
+}
+
 // The next confirmed buffer from `from` on that starts below `limit`; UINT64_MAX when none.
 static uint64_t find_header(Walk *w, uint64_t from, uint64_t limit) {
     uint64_t size = w->etl->size;
+    if (from >= w->barren_from) return UINT64_MAX;
     for (uint64_t at = from; at < limit && at + BUFFER_HEADER_BYTES < size && w->status == OK;) {
-        Rd block = view(w, at, WINDOW_BYTES);
+        uint64_t reach = limit - at + LOOK_BYTES;
+        Rd block = view(w, at, reach < WINDOW_BYTES ? (size_t)reach : WINDOW_BYTES);
         size_t n = rd_left(&block);
         size_t keep = at + n >= size ? BUFFER_HEADER_BYTES : LOOK_BYTES;
-        if (n <= keep) return UINT64_MAX;
+        if (n < keep) break;
         const uint8_t *p = block.p;
-        for (size_t i = 0; i <= n - keep; i++, p++) {
+        size_t step = 1;
+        for (size_t i = 0; i <= n - keep; i += step, p += step) {
             // Cheap tests of what header fields exclude, before the real one.
+            step = le32(p) == 0 ? zeros_ahead(p) : 1;
             if (le32(p) - BUFFER_HEADER_BYTES > BUFFER_DISK_BYTES_MAX) continue;
             if (le32(p + 0x0C) != 0 || le32(p + 0x34) & 0xFFF8FF80u) continue;
             if (at + i < limit && confirmed(w, at + i)) return at + i;
         }
         at += n - keep + 1;
     }
+    if (limit == size) w->barren_from = from;
     return UINT64_MAX;
 }
 

@@ -240,6 +240,16 @@ static void check_items(void *context, const EtlBuffer *buffer, const EtlEvent *
     (void)buffer;
     const EtlExtended *x = &event->ext;
     if (event->kind != ETL_MANIFEST) return;
+    if (event->flags == 0) { // nothing of the event before it is left
+        static const EtlExtended NONE;
+        assert_memory_equal(&x->related_activity, &NONE.related_activity, sizeof(Guid));
+        assert_false(x->any || x->has_related_activity || x->has_session || x->has_match_id ||
+                     x->has_stack_key || x->has_process_start_key || x->has_event_key);
+        assert_true(!x->sid.p && !x->stack.p && !x->tracelogging.p && !x->traits.p && !x->pmc.p &&
+                    !x->container_id.p && x->match_id == 0 && x->stack_pointer_size == 0);
+        ++*(int *)context;
+        return;
+    }
     ++*(int *)context;
     assert_true(x->any && x->has_related_activity && x->has_session && x->has_match_id);
     assert_int_equal(x->related_activity.bytes[0], 1);
@@ -292,11 +302,12 @@ static void test_extended_items(void **state) {
         put_item(b, ITEMS[i].type, ITEMS[i].data, i + 1 < COUNT_OF(ITEMS));
     put(b, 0x11223344, 4);
     manifest_close(b, at);
+    manifest_close(b, manifest_open(b, 19, 0));
     buffer_close(b);
     EtlFile *file = must_open(b);
     int seen = 0;
     assert_int_equal(walk_all(file, check_items, &seen).losses, 0);
-    assert_int_equal(seen, 1);
+    assert_int_equal(seen, 2);
     etl_close(file);
     free(b);
 }
