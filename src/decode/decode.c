@@ -61,6 +61,7 @@ static void decode_event(RowWorker *worker, const EtlEvent *event) {
     } else if (!(spec->flags & SPEC_NO_STACK)) {
         (void)decoder_stack(decoder, event, event->tid); // its stack has an owner, if no row
     }
+    if (event->counters) decoder_counters(decoder, event, spec);
     bool has_stack = worker->stacks.taken != taken || (stack && event->kind == ETL_MANIFEST);
     worker->class_stacks[class_index] += has_stack;
 }

@@ -35,6 +35,8 @@ uint32_t decoder_stack_at(Decoder *decoder, int64_t ticks, uint16_t cpu, uint32_
 // frame table; 0 for address 0.
 uint64_t decoder_frame(Decoder *decoder, uint32_t utid, uint64_t address, int64_t ticks);
 void put_frame(Row *row, uint64_t frame_id); // NULL when 0
+// Rows of pmc_counter for the values in an event's extras; `spec` may be NULL.
+void decoder_counters(Decoder *decoder, const EtlEvent *event, const EventSpec *spec);
 // Trace-relative ns of a raw-clock time field.
 int64_t decoder_ns(const Decoder *decoder, int64_t ticks);
 // Text of a value of spec_read, converted to UTF-8 in the scratch arena; p == NULL when absent.

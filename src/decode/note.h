@@ -14,6 +14,7 @@ typedef enum NoteId {
     NOTE_FILE,        // IRP of a file operation's start, or its end: a information, b status
     NOTE_FILE_OBJECT, // file object at its creation; text: the path it was opened with
     NOTE_KEY_NAME,    // registry key control block; text: its full name
+    NOTE_COUNTER,     // number of a performance counter; text: its name
     NOTE_IDS
 } NoteId;
 

@@ -216,6 +216,7 @@ static size_t scalar_size(FieldType type, unsigned pointer_size) {
     case F_SID:
     case F_WCHARS:
     case F_BYTES:
+    case F_ID:
     case F_ALIGN: return 0;
     }
     return 0;
@@ -242,9 +243,14 @@ static bool read_value(Rd *r, FieldType type, uint16_t count, unsigned pointer_s
         out->s = (Str){(const char *)p, size};
         return true;
     }
-    if (type == F_WSTR || type == F_ASTR) {
+    if (type == F_ID && (rd_left(r) == 16 || rd_left(r) == 32)) {
+        out->u = 1;
+        out->s = rd_bytes(r, 16);
+        return true;
+    }
+    if (type == F_WSTR || type == F_ASTR || type == F_ID) {
         if (rd_left(r) == 0) return false;
-        out->s = type == F_WSTR ? rd_wstr_raw(r) : rd_astr_raw(r);
+        out->s = type == F_ASTR ? rd_astr_raw(r) : rd_wstr_raw(r);
         return true;
     }
     if (type == F_SID) {
@@ -336,6 +342,7 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
                            Arena *scratch) {
     const uint8_t *bytes = (const uint8_t *)value->s.p;
     char guid[GUID_TEXT_SIZE], ip[IP_TEXT_SIZE];
+    if (type == F_ID) type = value->u ? F_GUID : F_WSTR;
     switch (type) {
     case F_PTR:
     case F_HEX32:
@@ -361,6 +368,7 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
     }
     case F_SID: json_add_string(out, sid_to_text(scratch, value->s)); return;
     case F_BYTES: json_add_hex_bytes(out, value->s); return;
+    case F_ID:
     case F_ALIGN: return;
     case F_U8:
     case F_I8:

@@ -33,6 +33,7 @@ typedef enum FieldType {
     F_SID,    // TOKEN_USER image and SID, or a zero word
     F_WCHARS, // `count` UTF-16 units, cut at the first zero
     F_BYTES,  // `count` bytes, shown in hexadecimal
+    F_ID,     // a GUID where 16 or 32 bytes are left, else UTF-16 text
     F_ALIGN,  // no field: padding to a multiple of `count` bytes, 0: of the pointer size
 } FieldType;
 

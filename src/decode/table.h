@@ -54,6 +54,7 @@ typedef enum TableId {
     T_SAMPLE,
     T_SAMPLE_INTERVAL,
     T_PMC_SAMPLE,
+    T_PMC_COUNTER,
     T_CONTEXT_SWITCH,
     T_READY_THREAD,
     T_INTERRUPT,

@@ -8,6 +8,7 @@
     X(T_SAMPLE, TABLE_SAMPLE)                                                                      \
     X(T_SAMPLE_INTERVAL, TABLE_SAMPLE_INTERVAL)                                                    \
     X(T_PMC_SAMPLE, TABLE_PMC_SAMPLE)                                                              \
+    X(T_PMC_COUNTER, TABLE_PMC_COUNTER)                                                            \
     X(T_CONTEXT_SWITCH, TABLE_CONTEXT_SWITCH)                                                      \
     X(T_READY_THREAD, TABLE_READY_THREAD)                                                          \
     X(T_INTERRUPT, TABLE_INTERRUPT)                                                                \
@@ -48,6 +49,7 @@
 extern const TableDef TABLE_SAMPLE;
 extern const TableDef TABLE_SAMPLE_INTERVAL;
 extern const TableDef TABLE_PMC_SAMPLE;
+extern const TableDef TABLE_PMC_COUNTER;
 extern const TableDef TABLE_CONTEXT_SWITCH;
 extern const TableDef TABLE_READY_THREAD;
 extern const TableDef TABLE_INTERRUPT;

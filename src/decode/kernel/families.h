@@ -20,7 +20,15 @@
     X(FAMILY_REGISTRY)                                                                             \
     X(FAMILY_INTERRUPT)                                                                            \
     X(FAMILY_LOCK)                                                                                 \
-    X(FAMILY_MARK)
+    X(FAMILY_MARK)                                                                                 \
+    X(FAMILY_PROFILE)                                                                              \
+    X(FAMILY_WORK)                                                                                 \
+    X(FAMILY_OBJECT)                                                                               \
+    X(FAMILY_HEAP)                                                                                 \
+    X(FAMILY_POWER)                                                                                \
+    X(FAMILY_CACHE)                                                                                \
+    X(FAMILY_LOADER)                                                                               \
+    X(FAMILY_SESSION)
 
 #define FAMILY(name) extern const SpecFamily name;
 FAMILY_LIST(FAMILY)
