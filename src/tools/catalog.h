@@ -62,6 +62,15 @@ typedef enum SectionStyle {
     STYLE_PIVOT,     // row label, column label, value: a table with one column per column label
 } SectionStyle;
 
+typedef struct CommonTable { // one common table expression
+    Str name;
+    Str sql;       // "name AS (...)"
+    Str body;      // what stands in the brackets
+    bool shared;   // MATERIALIZED: made once for a call when several sections use it
+    uint64_t uses; // bit i: refers to common table i
+} CommonTable;
+enum { COMMON_MAX = 64 };
+
 typedef struct Section {
     Str name;
     SectionStyle style;
@@ -73,9 +82,15 @@ typedef struct Section {
     OutColumn *columns;
     size_t column_count;
     Str sql;
+    uint64_t uses; // common tables it refers to
 } Section;
 
 enum { TOOL_LINES_MAX = 6 };
+typedef struct ToolLine { // of `note` and `next`
+    Str text;
+    Whens when;
+} ToolLine;
+
 typedef struct Tool {
     Str name, title, headline, group, about, example;
     Str handler; // name of the C handler; empty: SQL
@@ -87,11 +102,13 @@ typedef struct Tool {
     size_t param_count;
     Str needs[TOOL_LINES_MAX]; // each: names of trace_source, any of which will do
     size_t needs_count;
-    Str notes[TOOL_LINES_MAX];
+    ToolLine notes[TOOL_LINES_MAX];
     size_t notes_count;
-    Str next[TOOL_LINES_MAX];
+    ToolLine next[TOOL_LINES_MAX];
     size_t next_count;
-    Str common; // common table expressions of every section
+    Str common;          // common table expressions, as written
+    CommonTable *tables; // the same, one by one
+    size_t table_count;
     Section *sections;
     size_t section_count;
     json_t *input_schema; // owned; catalog_done frees
@@ -111,6 +128,10 @@ Status tool_parse(Str file, Str text, Arena *arena, Tool *out, Err *err);
 Status catalog_open(Catalog *catalog, Str sql_folder, Str toolsets, bool structured, Err *err);
 void catalog_done(Catalog *catalog);
 const Tool *catalog_find(const Catalog *catalog, Str name);
+// Splits tool->common and finds what each section uses; common.c.
+Status tool_split_common(Tool *tool, Arena *arena, Err *err);
+// `sql` with the common tables of `uses` in front, except those that exist already (`made`).
+Str tool_full_sql(const Tool *tool, uint64_t uses, uint64_t made, Str sql, Arena *arena);
 const Param *tool_param(const Tool *tool, Str name);
 const char *param_type_name(ParamType type);
 

@@ -12,7 +12,8 @@
 //   rows N                  max_rows, default N
 //   denominator             the three parameters of a denominator
 //   needs A B               sources of data: one of them must be there; several lines: each line
-//   note TEXT | next CALL   printed behind the tables; {param} and {Column} are filled in
+//   note TEXT | next CALL   printed behind the tables; {param} and {Column} (of the first row) are
+//                           filled in; both may start with when/unless
 //   common                  the SQL that follows is put before each section (WITH ...)
 //   section NAME STYLE [optional] [when P=A,B] [unless P=A]
 //   heading TEXT | empty TEXT | cap PARAM    of the section
@@ -289,6 +290,16 @@ static Status push_line(ToolParser *parser, Str *lines, size_t *count, Str text,
     return OK;
 }
 
+static Status push_tool_line(ToolParser *parser, ToolLine *lines, size_t *count, Str text,
+                             Err *err) {
+    if (*count == TOOL_LINES_MAX) return complain(parser, err, "too many lines of a kind", text);
+    ToolLine *line = &lines[(*count)++];
+    TRY(take_whens(parser, &text, &line->when, err));
+    line->text = text;
+    parser->continued = &line->text;
+    return OK;
+}
+
 static bool parse_text_key(ToolParser *parser, Str key, Str rest) {
     Tool *tool = parser->tool;
     const struct {
@@ -350,9 +361,9 @@ static Status parse_key(ToolParser *parser, Str key, Str rest, Err *err) {
     if (str_eq(key, STR("needs")))
         return push_line(parser, tool->needs, &tool->needs_count, rest, err);
     if (str_eq(key, STR("note")))
-        return push_line(parser, tool->notes, &tool->notes_count, rest, err);
+        return push_tool_line(parser, tool->notes, &tool->notes_count, rest, err);
     if (str_eq(key, STR("next")))
-        return push_line(parser, tool->next, &tool->next_count, rest, err);
+        return push_tool_line(parser, tool->next, &tool->next_count, rest, err);
     if (str_eq(key, STR("common"))) {
         parser->in_common = true;
         return OK;
@@ -456,6 +467,7 @@ static Status parse_lines(ToolParser *parser, Str text, Err *err) {
             str_eq(section->name, STR("main")))
             section->cap = STR("max_rows");
     }
+    TRY(tool_split_common(tool, parser->arena, err));
     return check_tool(parser, err);
 }
 

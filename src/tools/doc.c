@@ -1,7 +1,7 @@
 // Building a reply.
 #include "tools/doc.h"
 
-enum { NEXT_MAX = 2, SCOPE_VALUE_WIDTH = 300 };
+enum { NEXT_MAX = 12, SCOPE_VALUE_WIDTH = 300 };
 
 void doc_done(Doc *doc) {
     vec_free(&doc->scope);

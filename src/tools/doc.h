@@ -23,6 +23,7 @@ typedef struct DocSection {
     DocColumn *columns;
     size_t column_count;
     Cell *cells; // row-major
+    bool *rough; // one per cell: shown with "~"; NULL: none is
     size_t row_count;
     size_t total_rows; // as many as there are; row_count when all are here
     Str cap;           // the parameter that cut it; empty: none
@@ -48,7 +49,7 @@ static inline void doc_done_auto(Doc *doc) {
 void doc_scope(Doc *doc, Str name, Str value);
 void doc_scope_styled(Doc *doc, PairStyle style, Str name, Str value);
 void doc_note(Doc *doc, Str note); // the same note twice is one
-void doc_next(Doc *doc, Str call); // two are kept
+void doc_next(Doc *doc, Str call); // the first two that name a tool are shown
 DocSection *doc_table(Doc *doc, Str name, Str heading);
 // Adds a column to a section under construction (before its first row).
 void doc_column(Doc *doc, DocSection *section, const char *title, const char *format);

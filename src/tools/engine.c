@@ -173,6 +173,18 @@ static Status call_tool(ToolCall *call, const json_t *arguments, Err *err) {
     return handler_find(call->tool->handler)(call, err);
 }
 
+// Calls that lead on name tools of this catalogue (toolsets may leave some out), at most two.
+static void settle_next(const Engine *engine, Doc *doc) {
+    enum { NEXT_SHOWN = 2 };
+    size_t kept = 0;
+    for (size_t i = 0; i < doc->next.count && kept < NEXT_SHOWN; i++) {
+        Str call = doc->next.items[i];
+        Str name = str_slice(call, 0, str_find(call, STR("(")));
+        if (catalog_find(&engine->catalog, name)) doc->next.items[kept++] = call;
+    }
+    doc->next.count = kept;
+}
+
 static void reply_fill(const Engine *engine, Doc *doc, ReplyFormat format, ToolReply *reply) {
     if (format == REPLY_CSV) {
         reply->text = doc_csv(doc);
@@ -208,6 +220,7 @@ void engine_call(Engine *engine, const ToolInfo *tool, const json_t *arguments, 
                      .doc = &doc};
     reply->status = call_tool(&call, arguments, &err);
     if (reply->status == OK) {
+        settle_next(engine, &doc);
         reply_fill(engine, &doc, format, reply);
         return;
     }

@@ -29,6 +29,8 @@ static const FormatName NAMES[] = {
 };
 
 bool format_parse(Str text, Format *out) {
+    bool rough = str_ends(text, STR("~"));
+    if (rough) text = str_slice(text, 0, text.n - 1);
     Str name = text;
     int64_t decimals = -1;
     size_t open = str_find(text, STR("("));
@@ -40,7 +42,7 @@ bool format_parse(Str text, Format *out) {
     }
     for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
         if (!str_eq(name, str_from_c(NAMES[i].name))) continue;
-        *out = (Format){NAMES[i].kind, (int)decimals};
+        *out = (Format){NAMES[i].kind, (int)decimals, rough};
         return true;
     }
     return false;

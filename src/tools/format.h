@@ -27,9 +27,10 @@ typedef enum FormatKind {
 typedef struct Format {
     FormatKind kind;
     int decimals; // -1: the kind's own
+    bool rough;   // "us~": the next column of the query says whether the value is only a guess
 } Format;
 
-// "us", "number(3)", "text(40)" (widest shown) ...; false: unknown.
+// "us", "number(3)", "text(40)" (widest shown), "us~" ...; false: unknown.
 bool format_parse(Str text, Format *out);
 
 // The cell as text without table escaping; the empty slice for NULL.

@@ -49,7 +49,8 @@ static Str table_line(const DocSection *section, size_t row, Arena *arena) {
     for (size_t i = 0; i < section->column_count; i++) {
         const Cell *cell = &section->cells[row * section->column_count + i];
         Str text = escape_cell(format_cell(section->columns[i].format, cell, arena), arena);
-        buf_addf(&line, " " STR_FMT " |", STR_ARG(text));
+        bool rough = section->rough && section->rough[row * section->column_count + i];
+        buf_addf(&line, " %s" STR_FMT " |", rough ? "~" : "", STR_ARG(text));
     }
     Str copy = str_copy(arena, buf_str(&line));
     buf_done(&line);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS_FETCHED_MAX = 5000, EXTRA_ARGS = 8 };
+enum { ROWS_FETCHED_MAX = 10000, EXTRA_ARGS = 8 };
 
 typedef struct Run {
     const Tool *tool;
@@ -17,6 +17,7 @@ typedef struct Run {
     Window window;
     Arg *args;
     size_t arg_count;
+    uint64_t made; // common tables that exist as temporary tables for this call
 } Run;
 
 static double seconds_from_ns(int64_t ns) {
@@ -156,21 +157,8 @@ static void bind_args(Run *run) {
     put_arg(run, "windowed", (Arg){.type = ARG_BOOL, .boolean = run->window.given});
 }
 
-static bool mentions_with(Str sql) {
-    return sql.n > 5 && str_eq_nocase(str_slice(sql, 0, 5), STR("WITH "));
-}
-
-static Str section_sql(const Tool *tool, const Section *section, Arena *arena) {
-    if (!tool->common.n) return section->sql;
-    if (mentions_with(section->sql))
-        return str_format(arena, "WITH " STR_FMT ",\n" STR_FMT, STR_ARG(tool->common),
-                          STR_ARG(str_slice(section->sql, 5, section->sql.n)));
-    return str_format(arena, "WITH " STR_FMT "\n" STR_FMT, STR_ARG(tool->common),
-                      STR_ARG(section->sql));
-}
-
 static size_t section_cap(const Run *run, const Section *section) {
-    if (!section->cap.n) return ROWS_FETCHED_MAX;
+    if (!section->cap.n || section->style == STYLE_PIVOT) return ROWS_FETCHED_MAX;
     const Param *param = tool_param(run->tool, section->cap);
     const Value *value = &run->values->items[param - run->tool->params];
     if (!value->present || value->i64 > ROWS_FETCHED_MAX) return ROWS_FETCHED_MAX;
@@ -188,11 +176,33 @@ static Status count_rows(const Run *run, Str sql, size_t *out, Err *err) {
     return OK;
 }
 
-static Status blame_tool(const Run *run, const Section *section, Err *err) {
+static Status blame_tool(const Run *run, Str part, Err *err) {
     if (!err || err->status == ERR_CANCELLED) return ERR_CANCELLED;
     Str text = str_copy(run->doc->arena, str_from_c(err->text));
     return err_set(err, err->status, STR_FMT " (section " STR_FMT "): " STR_FMT,
-                   STR_ARG(run->tool->name), STR_ARG(section->name), STR_ARG(text));
+                   STR_ARG(run->tool->name), STR_ARG(part), STR_ARG(text));
+}
+
+// Columns of the query that a section's columns read: one, or two for a value that may be rough.
+static size_t query_columns(const Section *section) {
+    size_t count = 0;
+    for (size_t i = 0; i < section->column_count; i++)
+        count += section->columns[i].format.rough ? 2 : 1;
+    return count;
+}
+
+static void mark_rough(DocSection *out, size_t column, const ResultSet *result, size_t flag,
+                       Doc *doc) {
+    if (!out->rough) out->rough = ARENA_ARRAY(doc->arena, bool, out->row_count * out->column_count);
+    for (size_t row = 0; row < out->row_count; row++) {
+        const Cell *cell = &result->cells[row * result->column_count + flag];
+        const Cell *value = &result->cells[row * result->column_count + flag - 1];
+        bool rough = cell->type == CELL_BOOL && cell->boolean && value->type != CELL_NULL;
+        out->rough[row * out->column_count + column] = rough;
+        if (rough)
+            doc_note(doc, STR("~ marks a percentile of few values (p99 of fewer than 100, "
+                              "p99.9 of fewer than 1,000)."));
+    }
 }
 
 // Keeps the columns whose condition holds.
@@ -201,19 +211,24 @@ static void shape_columns(const Run *run, const Section *section, const ResultSe
     Arena *arena = run->doc->arena;
     size_t *kept = ARENA_ARRAY(arena, size_t, section->column_count + 1);
     out->columns = ARENA_ARRAY(arena, DocColumn, section->column_count + 1);
+    size_t from = 0;
     for (size_t i = 0; i < section->column_count; i++) {
         const OutColumn *column = &section->columns[i];
+        size_t at = from;
+        from += column->format.rough ? 2 : 1;
         if (!whens_hold(&column->when, run->values)) continue;
         bool ok = true;
         Str title = run_fill(column->title, run->values, run->trace, NULL, arena, &ok);
         out->columns[out->column_count] = (DocColumn){title, column->format};
-        kept[out->column_count++] = i;
+        kept[out->column_count++] = at;
     }
     out->cells = ARENA_ARRAY(arena, Cell, out->row_count * out->column_count + 1);
     for (size_t row = 0; row < out->row_count; row++)
         for (size_t i = 0; i < out->column_count; i++)
             out->cells[row * out->column_count + i] =
                 result->cells[row * result->column_count + kept[i]];
+    for (size_t i = 0; i < out->column_count; i++)
+        if (out->columns[i].format.rough) mark_rough(out, i, result, kept[i] + 1, run->doc);
 }
 
 // The distinct labels of column `column`, in order of appearance.
@@ -288,15 +303,15 @@ static bool goes_to_scope(const Run *run, const Section *section) {
 
 static Status run_section(Run *run, const Section *section, Err *err) {
     Doc *doc = run->doc;
-    Str sql = section_sql(run->tool, section, doc->arena);
+    Str sql = tool_full_sql(run->tool, section->uses, run->made, section->sql, doc->arena);
     size_t cap = section_cap(run, section);
     ResultSet result = {0};
     if (session_query(run->trace->session, sql, run->args, run->arg_count, cap, doc->arena, &result,
                       err) != OK)
-        return blame_tool(run, section, err);
-    if (result.column_count < section->column_count)
+        return blame_tool(run, section->name, err);
+    if (result.column_count != query_columns(section))
         return err_set(err, ERR_INTERNAL,
-                       STR_FMT ": section " STR_FMT " has fewer columns than out",
+                       STR_FMT ": section " STR_FMT " has another number of columns than out",
                        STR_ARG(run->tool->name), STR_ARG(section->name));
     if (section->style == STYLE_NOTES || section->style == STYLE_NEXT ||
         goes_to_scope(run, section)) {
@@ -312,6 +327,59 @@ static Status run_section(Run *run, const Section *section, Err *err) {
     shape_columns(run, section, &result, out);
     if (section->style == STYLE_PIVOT) pivot(out, doc->arena);
     if (!out->row_count) out->empty = section->empty.n ? section->empty : STR("Nothing to show.");
+    return OK;
+}
+
+// Sections of this call that refer to common table `index`, directly or through others.
+static size_t count_users(const Run *run, size_t index) {
+    size_t users = 0;
+    for (size_t i = 0; i < run->tool->section_count; i++) {
+        const Section *section = &run->tool->sections[i];
+        if (!whens_hold(&section->when, run->values)) continue;
+        uint64_t uses = section->uses;
+        for (size_t k = run->tool->table_count; k-- > 0;)
+            if (uses >> k & 1) uses |= run->tool->tables[k].uses;
+        users += uses >> index & 1;
+    }
+    return users;
+}
+
+static Status run_plain(const Run *run, Str sql, Err *err) {
+    ResultSet nothing = {0};
+    return session_query(run->trace->session, sql, run->args, run->arg_count, 1, run->doc->arena,
+                         &nothing, err);
+}
+
+// Common tables that several sections want are computed once. Temporary tables belong to the
+// session; drop_shared() takes them away again.
+static Status make_shared(Run *run, Err *err) {
+    Arena *arena = run->doc->arena;
+    for (size_t i = 0; i < run->tool->table_count; i++) {
+        const CommonTable *table = &run->tool->tables[i];
+        if (!table->shared || count_users(run, i) < 2) continue;
+        Str body = tool_full_sql(run->tool, table->uses, run->made, str_trim(table->body), arena);
+        Str sql = str_format(arena, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT,
+                             STR_ARG(table->name), STR_ARG(body));
+        if (run_plain(run, sql, err) != OK) return blame_tool(run, table->name, err);
+        run->made |= UINT64_C(1) << i;
+    }
+    return OK;
+}
+
+static void drop_shared(const Run *run) {
+    for (size_t i = 0; i < run->tool->table_count; i++) {
+        if (!(run->made >> i & 1)) continue;
+        Str sql = str_format(run->doc->arena, "DROP TABLE temp." STR_FMT,
+                             STR_ARG(run->tool->tables[i].name));
+        (void)run_plain(run, sql, NULL);
+    }
+}
+
+static Status run_sections(Run *run, Err *err) {
+    TRY(make_shared(run, err));
+    for (size_t i = 0; i < run->tool->section_count; i++)
+        if (whens_hold(&run->tool->sections[i].when, run->values))
+            TRY(run_section(run, &run->tool->sections[i], err));
     return OK;
 }
 
@@ -332,14 +400,18 @@ static void put_notes(Run *run) {
     Doc *doc = run->doc;
     DocSection *main = find_section(doc, STR("main"));
     for (size_t i = 0; i < run->tool->notes_count; i++) {
+        const ToolLine *line = &run->tool->notes[i];
+        if (!whens_hold(&line->when, run->values)) continue;
         bool ok = true;
-        Str note = run_fill(run->tool->notes[i], run->values, run->trace, main, doc->arena, &ok);
+        Str note = run_fill(line->text, run->values, run->trace, main, doc->arena, &ok);
         if (ok) doc_note(doc, note);
     }
     if (run->trace->facts->loss_note.n) doc_note(doc, run->trace->facts->loss_note);
     for (size_t i = 0; i < run->tool->next_count; i++) {
+        const ToolLine *line = &run->tool->next[i];
+        if (!whens_hold(&line->when, run->values)) continue;
         bool ok = true;
-        Str call = run_fill(run->tool->next[i], run->values, run->trace, main, doc->arena, &ok);
+        Str call = run_fill(line->text, run->values, run->trace, main, doc->arena, &ok);
         if (ok) doc_next(doc, call);
     }
 }
@@ -360,9 +432,9 @@ Status run_tool(const Tool *tool, const Values *values, const RunTrace *trace, D
     TRY(needs_check(tool, trace, doc, &enough, err));
     if (!enough) return OK;
     bind_args(&run);
-    for (size_t i = 0; i < tool->section_count; i++)
-        if (whens_hold(&tool->sections[i].when, values))
-            TRY(run_section(&run, &tool->sections[i], err));
+    Status status = run_sections(&run, err);
+    drop_shared(&run);
+    TRY(status);
     TRY(explain_empty(&run, err));
     put_notes(&run);
     return OK;
