@@ -4,10 +4,10 @@
 // only at the end, and then written again over itself.
 #include "support/etl_build.h"
 
+#include "base/os.h"
 #include "support/etl_build_compress.h"
 #include "support/etl_build_pay.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ EtlBuild *etl_build_open(const EtlBuildOptions *options) {
     if (o->path.n) {
         build->file = fopen(o->path.p, "w+b");
         if (!build->file)
-            etl_build_fail(build, ERR_IO, STR_FMT ": %s", STR_ARG(o->path), strerror(errno));
+            etl_build_fail(build, ERR_IO, STR_FMT ": %s", STR_ARG(o->path), os_error());
     }
     return build;
 }
@@ -150,8 +150,7 @@ static void write_bytes(EtlBuild *build, const void *bytes, size_t size) {
     if (!build->file) {
         buf_add(&build->memory, (Str){(const char *)bytes, size});
     } else if (fwrite(bytes, 1, size, build->file) != size) {
-        etl_build_fail(build, ERR_IO, STR_FMT ": %s", STR_ARG(build->options.path),
-                       strerror(errno));
+        etl_build_fail(build, ERR_IO, STR_FMT ": %s", STR_ARG(build->options.path), os_error());
     }
 }
 

@@ -94,17 +94,18 @@ static void put(EtlKernel *kernel, KernelEvent event, EtlAt at, const Named *nam
 #define TXT(key, value)                                                                            \
     { key, 0, value }
 
-void etl_kernel_process(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlProcess *p) {
-    PUT(event, at, NUM("key", p->key), NUM("pid", p->pid), NUM("parent", p->parent),
-        NUM("session", p->session), NUM("exit", (uint32_t)p->exit_status),
-        NUM("directory", 0x1AD000), TXT("sid", p->sid), TXT("name", p->name),
-        TXT("cmd", p->command));
+void etl_kernel_process(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlProcess *process) {
+    PUT(event, at, NUM("key", process->key), NUM("pid", process->pid),
+        NUM("parent", process->parent), NUM("session", process->session),
+        NUM("exit", (uint32_t)process->exit_status), NUM("directory", 0x1AD000),
+        TXT("sid", process->sid), TXT("name", process->name), TXT("cmd", process->command));
 }
 
-void etl_kernel_thread(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlThread *t) {
-    PUT(event, at, NUM("pid", t->pid), NUM("tid", t->tid), NUM("entry", t->entry),
-        NUM("affinity", 0xFF), NUM("tag", t->service_tag), NUM("base_priority", t->priority),
-        NUM("page_priority", 5), NUM("io_priority", 2), TXT("name", t->name));
+void etl_kernel_thread(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlThread *thread) {
+    PUT(event, at, NUM("pid", thread->pid), NUM("tid", thread->tid), NUM("entry", thread->entry),
+        NUM("affinity", 0xFF), NUM("tag", thread->service_tag),
+        NUM("base_priority", thread->priority), NUM("page_priority", 5), NUM("io_priority", 2),
+        TXT("name", thread->name));
 }
 
 void etl_kernel_image(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlImage *image) {
@@ -129,11 +130,11 @@ void etl_kernel_sample(EtlKernel *kernel, EtlAt at, uint64_t ip, uint32_t tid, u
         NUM("priority", 8));
 }
 
-void etl_kernel_switch(EtlKernel *kernel, EtlAt at, const EtlSwitch *s) {
-    PUT(K_CSWITCH, at, NUM("new", s->new_tid), NUM("old", s->old_tid),
-        NUM("new_priority", s->new_priority), NUM("old_priority", s->old_priority),
-        NUM("old_reason", s->old_reason), NUM("old_state", s->old_state),
-        NUM("new_wait", s->new_wait_clock_ticks));
+void etl_kernel_switch(EtlKernel *kernel, EtlAt at, const EtlSwitch *change) {
+    PUT(K_CSWITCH, at, NUM("new", change->new_tid), NUM("old", change->old_tid),
+        NUM("new_priority", change->new_priority), NUM("old_priority", change->old_priority),
+        NUM("old_reason", change->old_reason), NUM("old_state", change->old_state),
+        NUM("new_wait", change->new_wait_clock_ticks));
 }
 
 void etl_kernel_ready(EtlKernel *kernel, EtlAt at, uint32_t tid) {
@@ -165,10 +166,11 @@ void etl_kernel_stack_define(EtlKernel *kernel, EtlAt at, uint64_t key, const ui
     PUT(K_STACK_RUNDOWN, at, NUM("key", key), TXT("frames", list));
 }
 
-void etl_kernel_disk(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlTransfer *t) {
-    PUT(event, at, NUM("disk", t->disk), NUM("flags", t->irp_flags), NUM("bytes", t->bytes),
-        NUM("offset", t->offset), NUM("key", t->file_key), NUM("irp", t->irp),
-        NUM("response", t->response_ticks), NUM("tid", t->tid));
+void etl_kernel_disk(EtlKernel *kernel, KernelEvent event, EtlAt at, const EtlTransfer *transfer) {
+    PUT(event, at, NUM("disk", transfer->disk), NUM("flags", transfer->irp_flags),
+        NUM("bytes", transfer->bytes), NUM("offset", transfer->offset),
+        NUM("key", transfer->file_key), NUM("irp", transfer->irp),
+        NUM("response", transfer->response_ticks), NUM("tid", transfer->tid));
 }
 
 void etl_kernel_disk_init(EtlKernel *kernel, KernelEvent event, EtlAt at, uint64_t irp,
@@ -180,11 +182,11 @@ void etl_kernel_file_name(EtlKernel *kernel, KernelEvent event, EtlAt at, uint64
     PUT(event, at, NUM("key", key), TXT("name", name));
 }
 
-void etl_kernel_hard_fault(EtlKernel *kernel, EtlAt at, int64_t start_ticks, const EtlTransfer *t,
-                           uint64_t address) {
-    PUT(K_FAULT_HARD, at, NUM("start", (uint64_t)start_ticks), NUM("offset", t->offset),
-        NUM("address", address), NUM("key", t->file_key), NUM("tid", t->tid),
-        NUM("bytes", t->bytes));
+void etl_kernel_hard_fault(EtlKernel *kernel, EtlAt at, int64_t start_ticks,
+                           const EtlTransfer *transfer, uint64_t address) {
+    PUT(K_FAULT_HARD, at, NUM("start", (uint64_t)start_ticks), NUM("offset", transfer->offset),
+        NUM("address", address), NUM("key", transfer->file_key), NUM("tid", transfer->tid),
+        NUM("bytes", transfer->bytes));
 }
 
 void etl_kernel_virtual(EtlKernel *kernel, KernelEvent event, EtlAt at, uint64_t base,

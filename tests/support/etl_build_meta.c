@@ -311,28 +311,27 @@ void meta_put_event_info(Pay *pay, const MetaEvent *e) {
     pay_bytes(pay, buf_str(&blob));
 }
 
-Status meta_put_map_info(Pay *pay, Guid provider, Str name, bool bits, const Str *entries,
-                         size_t count, Err *err) {
+Status meta_put_map_info(Pay *pay, const MetaMap *map, Err *err) {
     AUTO(buf_done) Buf blob = {0};
     pay_u32(&blob, 0);
-    pay_u32(&blob, bits ? 2 : 1);
-    pay_u32(&blob, (uint32_t)count);
+    pay_u32(&blob, map->bits ? 2 : 1);
+    pay_u32(&blob, (uint32_t)map->count);
     pay_u32(&blob, 0);
-    for (size_t i = 0; i < count; i++) {
-        Str text = entries[i];
+    for (size_t i = 0; i < map->count; i++) {
+        Str text = map->entries[i];
         uint64_t value = 0;
         if (!str_to_u64(cut(&text, ':'), &value) || value > UINT32_MAX)
-            return err_set(err, ERR_ARG, "map entry '" STR_FMT "'", STR_ARG(entries[i]));
+            return err_set(err, ERR_ARG, "map entry '" STR_FMT "'", STR_ARG(map->entries[i]));
         pay_u32(&blob, 0);
         pay_u32(&blob, (uint32_t)value);
     }
-    put_text_at(&blob, 0, name);
-    for (size_t i = 0; i < count; i++) {
-        Str text = entries[i];
+    put_text_at(&blob, 0, map->name);
+    for (size_t i = 0; i < map->count; i++) {
+        Str text = map->entries[i];
         (void)cut(&text, ':');
         put_text_at(&blob, 16 + 8 * i, text);
     }
-    pay_guid(pay, provider);
+    pay_guid(pay, map->provider);
     pay_bytes(pay, buf_str(&blob));
     return OK;
 }

@@ -45,9 +45,15 @@ typedef struct MetaEvent {
 } MetaEvent;
 
 void meta_put_event_info(Pay *pay, const MetaEvent *event);
-// entries: "VALUE:TEXT" each.
-Status meta_put_map_info(Pay *pay, Guid provider, Str name, bool bits, const Str *entries,
-                         size_t count, Err *err);
+typedef struct MetaMap {
+    Guid provider;
+    Str name;
+    bool bits;          // combined by or, not one of them
+    const Str *entries; // "VALUE:TEXT" each
+    size_t count;
+} MetaMap;
+
+Status meta_put_map_info(Pay *pay, const MetaMap *map, Err *err);
 void meta_put_schema(Pay *pay, Str event_name, uint32_t tags, const MetaField *fields,
                      size_t count);
 void meta_put_traits(Pay *pay, Str provider_name, const Guid *group);

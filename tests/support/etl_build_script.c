@@ -40,19 +40,23 @@ static void add_commands(Commands *commands, Str line, size_t number) {
     *vec_push(&commands->list) = (Command){line, number};
 }
 
+typedef struct Source { // a script being split
+    Str rest, line;
+    size_t number;
+} Source;
+
 // A line that ends in <<WORD takes the lines up to WORD as its last value.
-static Status here_text(EtlScript *s, Str line, size_t mark, Str *rest, size_t *number, Str *out,
-                        Err *err) {
+static Status here_text(EtlScript *s, Source *source, size_t mark, Str *out, Err *err) {
     AUTO(buf_done) Buf text = {0};
-    Str word = str_slice(line, mark + 2, line.n);
+    Str line = source->line, word = str_slice(line, mark + 2, line.n);
     buf_add(&text, str_slice(line, 0, mark));
     buf_add_char(&text, '"');
     Str next;
     bool first = true;
     for (;;) {
-        if (!str_next(rest, '\n', &next))
+        if (!str_next(&source->rest, '\n', &next))
             return err_set(err, ERR_ARG, "no line '" STR_FMT "' ends the text", STR_ARG(word));
-        (*number)++;
+        source->number++;
         if (str_eq(str_trim(next), word)) break;
         if (!first) buf_add_char(&text, '\n');
         first = false;
@@ -68,21 +72,20 @@ static Status here_text(EtlScript *s, Str line, size_t mark, Str *rest, size_t *
 }
 
 static Status split_commands(EtlScript *s, Str text, Commands *commands, Err *err) {
-    Str line;
-    size_t number = 0;
-    while (str_next(&text, '\n', &line)) {
-        number++;
-        size_t first = number;
-        Str trimmed = str_trim(line);
-        size_t mark = str_find(trimmed, STR("=<<"));
-        if (mark != SIZE_MAX && trimmed.n > mark + 3 && trimmed.p[0] != '#') {
-            Err why = {0};
-            if (here_text(s, trimmed, mark + 1, &text, &number, &trimmed, &why) != OK)
-                return err_set(err, ERR_ARG, "line %zu: %s", first, why.text);
-            *vec_push(&commands->list) = (Command){trimmed, first};
+    Source source = {.rest = text};
+    while (str_next(&source.rest, '\n', &source.line)) {
+        size_t first = ++source.number;
+        source.line = str_trim(source.line);
+        size_t mark = str_find(source.line, STR("=<<"));
+        if (mark == SIZE_MAX || source.line.n <= mark + 3 || source.line.p[0] == '#') {
+            add_commands(commands, source.line, first);
             continue;
         }
-        add_commands(commands, trimmed, first);
+        Str whole = {0};
+        Err why = {0};
+        if (here_text(s, &source, mark + 1, &whole, &why) != OK)
+            return err_set(err, ERR_ARG, "line %zu: %s", first, why.text);
+        *vec_push(&commands->list) = (Command){whole, first};
     }
     return OK;
 }

@@ -293,8 +293,8 @@ static Status verb_map(EtlScript *s, Args *args, Err *err) {
         args->items[i].used = true;
         entries[count++] = args->items[i].value;
     }
-    TRY(meta_put_map_info(&payload, provider, args_text(args, "name"), bits != 0, entries, count,
-                          err));
+    MetaMap map = {provider, args_text(args, "name"), bits != 0, entries, count};
+    TRY(meta_put_map_info(&payload, &map, err));
     event.guid = pay_guid_from_c(METADATA_CLASS);
     event.opcode = 33;
     return script_emit(s, args, &event, &payload, err);

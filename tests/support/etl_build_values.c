@@ -55,8 +55,9 @@ static bool time_term(Str text, int64_t *out) {
         if (!str_ends(text, suffix)) continue;
         if (!str_to_f64(str_slice(text, 0, text.n - suffix.n), &value)) return false;
         double ns = value * UNITS[i].ns;
-        *out = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
-        return true;
+        bool fits = ns > -1e17 && ns < 1e17; // three years
+        if (fits) *out = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+        return fits;
     }
     *out = 0;
     return str_eq(text, STR("0"));

@@ -264,80 +264,81 @@ static void test_xpress_vector(void **state) {
     assert_bytes(buf_str(&out), 0, "FFFFFF1F 616263 1700 0F FF 2601");
 }
 
+static const struct {
+    const char *line;
+    size_t bytes64, bytes32; // of header and payload; sizes of the format's tables
+} PAYLOAD_SIZES[] = {
+    {"sample 1ms tid=5 ip=0x10",                          16 + 16,                   16 + 12            },
+    {"cswitch 1ms new=1 old=2 version=1",                 16 + 16,                   16 + 16            },
+    {"cswitch 1ms new=1 old=2 version=4",                 16 + 24,                   16 + 24            },
+    {"cswitch 1ms new=1 old=2 version=5",                 16 + 28,                   16 + 28            },
+    {"ready 1ms tid=1",                                   16 + 8,                    16 + 8             },
+    {"dpc 1ms took=1us routine=1",                        16 + 16,                   16 + 12            },
+    {"isr 1ms took=1us routine=1",                        16 + 20,                   16 + 16            },
+    {"isr msi 1ms took=1us routine=1",                    16 + 24,                   16 + 20            },
+    {"process counters 1ms pid=1",                        32 + 104,                  32 + 60            },
+    {"process start 1ms pid=1 name=a",                    32 + 36 + 4 + 2 + 6,       32 + 28 + 4 + 2 + 6},
+    {"process start 1ms pid=1 name=a version=3",          32 + 32 + 4 + 2 + 2,       32 + 24 + 4 + 2 + 2},
+    {"process start 1ms pid=1 name=a version=1",          32 + 24 + 4 + 2,           32 + 20 + 4 + 2    },
+    {"process start 1ms pid=1 name=a version=0",          32 + 16 + 4 + 2,           32 + 8 + 4 + 2     },
+    {"process start 1ms pid=1 name=a sid=S-1-5-18",       32 + 36 + 16 + 12 + 2 + 6,
+     32 + 28 + 8 + 12 + 2 + 6                                                                           },
+    {"thread start 1ms pid=1 tid=2 name=ab",              32 + 72 + 6,               32 + 44 + 6        },
+    {"thread start 1ms pid=1 tid=2 version=2",            32 + 68,                   32 + 40            },
+    {"thread end 1ms pid=1 tid=2 version=1",              32 + 8,                    32 + 8             },
+    {"image load 1ms pid=1 base=1 name=ab",               32 + 56 + 6,               32 + 44 + 6        },
+    {"image load 1ms pid=1 base=1 name=ab version=2",     32 + 56 + 6,               32 + 44 + 6        },
+    {"image load 1ms pid=1 base=1 name=ab version=1",     32 + 20 + 6,               32 + 12 + 6        },
+    {"image load 1ms base=1 name=ab version=0",           32 + 12 + 6,               32 + 8 + 6         },
+    {"stack walk 1ms event=1ms pid=1 tid=2 frames=1,2,3", 16 + 16 + 24,              16 + 16 + 12       },
+    {"stack kernel 1ms event=1ms pid=1 tid=2 key=3",      16 + 24,                   16 + 20            },
+    {"disk read 1ms disk=1",                              32 + 52,                   32 + 44            },
+    {"disk read 1ms disk=1 version=2",                    32 + 48,                   32 + 40            },
+    {"disk read 1ms disk=1 version=1",                    32 + 40,                   32 + 36            },
+    {"disk flush 1ms disk=1",                             32 + 28,                   32 + 24            },
+    {"disk read-init 1ms irp=1",                          32 + 12,                   32 + 8             },
+    {"file read 1ms irp=1",                               32 + 48,                   32 + 32            },
+    {"file read 1ms irp=1 version=2",                     32 + 48,                   32 + 32            },
+    {"file create 1ms irp=1 path=a",                      32 + 32 + 4,               32 + 24 + 4        },
+    {"file close 1ms irp=1",                              32 + 28,                   32 + 16            },
+    {"file set-info 1ms irp=1",                           32 + 40,                   32 + 24            },
+    {"file directory 1ms irp=1",                          32 + 40 + 2,               32 + 28 + 2        },
+    {"file end 1ms irp=1",                                32 + 20,                   32 + 12            },
+    {"file map 1ms base=1",                               32 + 36,                   32 + 24            },
+    {"fault hard 1ms tid=1",                              16 + 40,                   16 + 32            },
+    {"virtual alloc 1ms base=1",                          32 + 24,                   32 + 16            },
+    {"pool alloc 1ms tag=Abcd",                           16 + 24,                   16 + 16            },
+    {"tcp send 1ms local=1.2.3.4:5 remote=6.7.8.9:10",    16 + 40,                   16 + 36            },
+    {"tcp connect 1ms local=1.2.3.4:5 remote=6.7.8.9:10", 16 + 48,                   16 + 44            },
+    {"tcp recv 1ms local=[::1]:5 remote=[::2]:10",        16 + 56,                   16 + 52            },
+    {"tcp send 1ms local=[::1]:5 remote=[::2]:10",        16 + 64,                   16 + 60            },
+    {"udp recv 1ms local=1.2.3.4:5 remote=6.7.8.9:10",    16 + 32,                   16 + 28            },
+    {"registry open 1ms name=a",                          16 + 24 + 4,               16 + 20 + 4        },
+    {"spinlock 1ms lock=1",                               16 + 56,                   16 + 48            },
+    {"config cpu 1ms",                                    32 + 828,                  32 + 820           },
+    {"config cpu 1ms version=2",                          32 + 808,                  32 + 804           },
+    {"config cpu 1ms version=1",                          32 + 804,                  32 + 800           },
+    {"config disk 1ms",                                   32 + 568,                  32 + 568           },
+    {"config logical-disk 1ms",                           32 + 112,                  32 + 112           },
+    {"config video 1ms",                                  32 + 2584,                 32 + 2584          },
+    {"config processor 1ms",                              32 + 428,                  32 + 428           },
+    {"config numbers 1ms numbers=1,2",                    32 + 12,                   32 + 12            },
+    {"config groups 1ms masks=1,2",                       32 + 20,                   32 + 12            },
+    {"masks end 1ms",                                     32 + 36,                   32 + 36            },
+};
+
 static void test_kernel_payloads(void **state) {
     (void)state;
-    static const struct {
-        const char *line;
-        size_t bytes64, bytes32; // of header and payload; sizes of the format's tables
-    } CASES[] = {
-        {"sample 1ms tid=5 ip=0x10",                          16 + 16,                   16 + 12            },
-        {"cswitch 1ms new=1 old=2 version=1",                 16 + 16,                   16 + 16            },
-        {"cswitch 1ms new=1 old=2 version=4",                 16 + 24,                   16 + 24            },
-        {"cswitch 1ms new=1 old=2 version=5",                 16 + 28,                   16 + 28            },
-        {"ready 1ms tid=1",                                   16 + 8,                    16 + 8             },
-        {"dpc 1ms took=1us routine=1",                        16 + 16,                   16 + 12            },
-        {"isr 1ms took=1us routine=1",                        16 + 20,                   16 + 16            },
-        {"isr msi 1ms took=1us routine=1",                    16 + 24,                   16 + 20            },
-        {"process counters 1ms pid=1",                        32 + 104,                  32 + 60            },
-        {"process start 1ms pid=1 name=a",                    32 + 36 + 4 + 2 + 6,       32 + 28 + 4 + 2 + 6},
-        {"process start 1ms pid=1 name=a version=3",          32 + 32 + 4 + 2 + 2,       32 + 24 + 4 + 2 + 2},
-        {"process start 1ms pid=1 name=a version=1",          32 + 24 + 4 + 2,           32 + 20 + 4 + 2    },
-        {"process start 1ms pid=1 name=a version=0",          32 + 16 + 4 + 2,           32 + 8 + 4 + 2     },
-        {"process start 1ms pid=1 name=a sid=S-1-5-18",       32 + 36 + 16 + 12 + 2 + 6,
-         32 + 28 + 8 + 12 + 2 + 6                                                                           },
-        {"thread start 1ms pid=1 tid=2 name=ab",              32 + 72 + 6,               32 + 44 + 6        },
-        {"thread start 1ms pid=1 tid=2 version=2",            32 + 68,                   32 + 40            },
-        {"thread end 1ms pid=1 tid=2 version=1",              32 + 8,                    32 + 8             },
-        {"image load 1ms pid=1 base=1 name=ab",               32 + 56 + 6,               32 + 44 + 6        },
-        {"image load 1ms pid=1 base=1 name=ab version=2",     32 + 56 + 6,               32 + 44 + 6        },
-        {"image load 1ms pid=1 base=1 name=ab version=1",     32 + 20 + 6,               32 + 12 + 6        },
-        {"image load 1ms base=1 name=ab version=0",           32 + 12 + 6,               32 + 8 + 6         },
-        {"stack walk 1ms event=1ms pid=1 tid=2 frames=1,2,3", 16 + 16 + 24,              16 + 16 + 12       },
-        {"stack kernel 1ms event=1ms pid=1 tid=2 key=3",      16 + 24,                   16 + 20            },
-        {"disk read 1ms disk=1",                              32 + 52,                   32 + 44            },
-        {"disk read 1ms disk=1 version=2",                    32 + 48,                   32 + 40            },
-        {"disk read 1ms disk=1 version=1",                    32 + 40,                   32 + 36            },
-        {"disk flush 1ms disk=1",                             32 + 28,                   32 + 24            },
-        {"disk read-init 1ms irp=1",                          32 + 12,                   32 + 8             },
-        {"file read 1ms irp=1",                               32 + 48,                   32 + 32            },
-        {"file read 1ms irp=1 version=2",                     32 + 48,                   32 + 32            },
-        {"file create 1ms irp=1 path=a",                      32 + 32 + 4,               32 + 24 + 4        },
-        {"file close 1ms irp=1",                              32 + 28,                   32 + 16            },
-        {"file set-info 1ms irp=1",                           32 + 40,                   32 + 24            },
-        {"file directory 1ms irp=1",                          32 + 40 + 2,               32 + 28 + 2        },
-        {"file end 1ms irp=1",                                32 + 20,                   32 + 12            },
-        {"file map 1ms base=1",                               32 + 36,                   32 + 24            },
-        {"fault hard 1ms tid=1",                              16 + 40,                   16 + 32            },
-        {"virtual alloc 1ms base=1",                          32 + 24,                   32 + 16            },
-        {"pool alloc 1ms tag=Abcd",                           16 + 24,                   16 + 16            },
-        {"tcp send 1ms local=1.2.3.4:5 remote=6.7.8.9:10",    16 + 40,                   16 + 36            },
-        {"tcp connect 1ms local=1.2.3.4:5 remote=6.7.8.9:10", 16 + 48,                   16 + 44            },
-        {"tcp recv 1ms local=[::1]:5 remote=[::2]:10",        16 + 56,                   16 + 52            },
-        {"tcp send 1ms local=[::1]:5 remote=[::2]:10",        16 + 64,                   16 + 60            },
-        {"udp recv 1ms local=1.2.3.4:5 remote=6.7.8.9:10",    16 + 32,                   16 + 28            },
-        {"registry open 1ms name=a",                          16 + 24 + 4,               16 + 20 + 4        },
-        {"spinlock 1ms lock=1",                               16 + 56,                   16 + 48            },
-        {"config cpu 1ms",                                    32 + 828,                  32 + 820           },
-        {"config cpu 1ms version=2",                          32 + 808,                  32 + 804           },
-        {"config cpu 1ms version=1",                          32 + 804,                  32 + 800           },
-        {"config disk 1ms",                                   32 + 568,                  32 + 568           },
-        {"config logical-disk 1ms",                           32 + 112,                  32 + 112           },
-        {"config video 1ms",                                  32 + 2584,                 32 + 2584          },
-        {"config processor 1ms",                              32 + 428,                  32 + 428           },
-        {"config numbers 1ms numbers=1,2",                    32 + 12,                   32 + 12            },
-        {"config groups 1ms masks=1,2",                       32 + 20,                   32 + 12            },
-        {"masks end 1ms",                                     32 + 36,                   32 + 36            },
-    };
-    for (size_t i = 0; i < 2 * COUNT_OF(CASES); i++) {
+    for (size_t i = 0; i < 2 * COUNT_OF(PAYLOAD_SIZES); i++) {
         bool wide = i % 2 == 0;
         AUTO(buf_done) Buf script = {0}, trace = {0};
-        buf_addf(&script, "trace buffer=8K ptr=%d\n%s\n", wide ? 8 : 4, CASES[i / 2].line);
+        buf_addf(&script, "trace buffer=8K ptr=%d\n%s\n", wide ? 8 : 4, PAYLOAD_SIZES[i / 2].line);
         Err err = {0};
         if (etl_build_script(buf_str(&script), &trace, &err) != OK) fail_msg("%s", err.text);
         // Size is at 4 in SYSTEM and PERFINFO headers.
         size_t got = at(buf_str(&trace), 8192 + 0x48 + 4, 2);
-        size_t want = wide ? CASES[i / 2].bytes64 : CASES[i / 2].bytes32;
-        if (got != want) fail_msg("%s: %zu bytes, not %zu", CASES[i / 2].line, got, want);
+        size_t want = wide ? PAYLOAD_SIZES[i / 2].bytes64 : PAYLOAD_SIZES[i / 2].bytes32;
+        if (got != want) fail_msg("%s: %zu bytes, not %zu", PAYLOAD_SIZES[i / 2].line, got, want);
     }
 }
 
