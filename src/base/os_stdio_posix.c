@@ -10,11 +10,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-// Signal handlers see nothing but globals.
-static volatile sig_atomic_t stop_seen;
+// Signal handlers see nothing but globals; a lock-free atomic is theirs and the threads' as well.
+static atomic_bool stop_seen;
 static int stop_pipe[2] = {-1, -1};
 
 Status os_stdout_claim(int *fd, Err *err) {
@@ -55,8 +56,7 @@ bool os_is_terminal(int fd) {
 
 static void on_stop(int number) {
     (void)number;
-    if (stop_seen) _exit(0);
-    stop_seen = 1;
+    if (atomic_exchange(&stop_seen, true)) _exit(0);
     int saved = errno;
     if (stop_pipe[1] >= 0) {
         ssize_t n = write(stop_pipe[1], "", 1);
@@ -82,14 +82,14 @@ Status os_signals_watch(Err *err) {
 }
 
 void os_stdin_stop(void) {
-    stop_seen = 1;
+    atomic_store(&stop_seen, true);
     if (stop_pipe[1] < 0) return;
     ssize_t n = write(stop_pipe[1], "", 1);
     (void)n;
 }
 
 bool os_stdin_stopped(void) {
-    return stop_seen != 0;
+    return atomic_load(&stop_seen);
 }
 
 StdinEvent os_stdin_read(void *bytes, size_t size, size_t *got) {
@@ -100,7 +100,7 @@ StdinEvent os_stdin_read(void *bytes, size_t size, size_t *got) {
             {.fd = stop_pipe[0], .events = POLLIN}
         };
         int ready = poll(wait, 2, -1);
-        if (stop_seen) return STDIN_STOPPED;
+        if (atomic_load(&stop_seen)) return STDIN_STOPPED;
         if (ready < 0 && errno == EINTR) continue;
         ssize_t n = read(STDIN_FILENO, bytes, size);
         if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;

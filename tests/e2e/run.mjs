@@ -162,7 +162,12 @@ async function checkOthers(client, lists) {
   for (const prompt of lists.prompts) {
     const given = Object.fromEntries(prompt.arguments.map((a) => [a.name, 'some value']));
     const result = await client.prompt({ name: prompt.name, arguments: given });
-    assert.match(result.messages[0].content.text, /some value/);
+    const { text } = result.messages[0].content;
+    assert.match(text, /some value/);
+    if (lists.tools.some((t) => t.name === 'analyze')) { // recipes name tools of the product
+      for (const [name] of text.matchAll(/\b(?:get_\w+|analyze|load_trace|trace_info|(?:check|resolve)_symbols|compare_traces)\b/g))
+        assert.ok(lists.tools.some((t) => t.name === name), `prompt ${prompt.name} names ${name}`);
+    }
     await assert.rejects(client.prompt({ name: prompt.name, arguments: {} }));
     const ref = { type: 'ref/prompt', name: prompt.name };
     const completion = await client.complete({ ref, argument: { name: prompt.arguments[0].name, value: '' } });
@@ -193,6 +198,8 @@ async function runEra(sdk, era, trace, first) {
     const others = lists.tools.filter((t) => !['unload_trace', 'export_analysis'].includes(t.name));
     await callAll(client, others, known, path.basename(trace));
     assert.ok((await client.read(`trace://${id}/summary`)).contents[0].text.length > 0);
+    if (lists.tools.some((t) => t.name === 'query_trace'))
+      assert.ok((await client.read(`trace://${id}/table/process`)).contents[0].text.length > 0);
   }
   await checkOthers(client, lists);
   assert.deepEqual(await client.lists(), lists, 'the lists changed during the session');

@@ -78,6 +78,8 @@ Status engine_open(const EngineOptions *options, Engine **out, Err *err) {
     add_tool(engine, "query_trace", "Runs SQL.",
              "{" TEXT("trace_id", "Its id.") "," TEXT("sql", "What to run.") "}", "sql");
     add_tool(engine, "test_simple_text", "A text.", NULL, NULL);
+    add_tool(engine, "test_logging_tool", "A text, and no log message.", NULL, NULL);
+    add_tool(engine, "test_streaming_elicitation", "A text, and no request.", NULL, NULL);
     add_tool(engine, "test_error_handling", "An error.", NULL, NULL);
     add_tool(engine, "test_tool_with_progress", "Three steps.", NULL, NULL);
     *out = engine;
@@ -214,7 +216,8 @@ static void call_plain(const ToolInfo *tool, const json_t *arguments, const Call
         reply->text = (Str){p, n};
     } else if (str_eq(name, STR("garbage"))) {
         reply->text = STR("a\xFF\xC3(b\xED\xA0\x80");
-    } else if (str_eq(name, STR("test_simple_text"))) {
+    } else if (str_eq(name, STR("test_simple_text")) || str_eq(name, STR("test_logging_tool")) ||
+               str_eq(name, STR("test_streaming_elicitation"))) {
         reply->text = STR("This is a simple text response for testing.");
     } else if (str_eq(name, STR("test_tool_with_progress"))) {
         for (unsigned at = 0; at <= 100; at += 50) (void)step(context, at, 100, false, 50);
