@@ -10,7 +10,6 @@
 Status os_stdout_claim(int *fd, Err *err);
 // Writes everything; false when the reader is gone.
 bool os_write_all(int fd, Str bytes);
-bool os_stdin_is_terminal(void);
 bool os_is_terminal(int fd); // 0 to 2
 
 // From here on SIGINT, SIGTERM, SIGHUP (Windows: console close) make os_stdin_read report

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "base/os_stdio.h"
 
-#ifndef _WIN32
-
 #include "base/os.h"
 
 #include <errno.h>
@@ -44,10 +42,6 @@ bool os_write_all(int fd, Str bytes) {
         bytes = str_slice(bytes, (size_t)n, bytes.n);
     }
     return true;
-}
-
-bool os_stdin_is_terminal(void) {
-    return isatty(STDIN_FILENO) == 1;
 }
 
 bool os_is_terminal(int fd) {
@@ -123,4 +117,3 @@ void os_exit_after(unsigned milliseconds) {
     timer.it_value.tv_usec = (suseconds_t)(milliseconds % 1000) * 1000;
     if (setitimer(ITIMER_REAL, &timer, NULL) != 0) _exit(0);
 }
-#endif

@@ -1,8 +1,6 @@
 // Standard input and output, console events: Windows.
 #include "base/os_stdio.h"
 
-#ifdef _WIN32
-
 #include <fcntl.h>
 #include <io.h>
 #include <limits.h>
@@ -36,10 +34,6 @@ bool os_write_all(int fd, Str bytes) {
         bytes = str_slice(bytes, (size_t)n, bytes.n);
     }
     return true;
-}
-
-bool os_stdin_is_terminal(void) {
-    return _isatty(0) != 0;
 }
 
 bool os_is_terminal(int fd) {
@@ -86,4 +80,3 @@ void os_exit_after(unsigned milliseconds) {
     if (!thread) ExitProcess(0);
     (void)CloseHandle(thread);
 }
-#endif

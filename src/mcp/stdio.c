@@ -72,7 +72,7 @@ Status mcp_serve(Engine *engine, const McpOptions *options, Err *err) {
     Stdio stdio = {.fd = -1};
     TRY(os_stdout_claim(&stdio.fd, err));
     TRY(os_signals_watch(err));
-    if (!options->quiet && os_stdin_is_terminal()) hint();
+    if (!options->quiet && os_is_terminal(0)) hint();
     McpServerOptions settings = {.workers = options->workers,
                                  .progress_interval_ns = options->progress_interval_ns,
                                  .send = send_out,

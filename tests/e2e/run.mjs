@@ -208,10 +208,13 @@ async function runEra(sdk, era, trace, first) {
   return lists;
 }
 
-// Status 0 after a signal, and after the end of input.
-async function checkExit(how) {
+// Status 0 after a signal, and after the end of input, also while a call runs that never notices.
+async function checkExit(how, tools) {
   const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = new Promise((resolve) => server.once('close', (code, signal) => resolve(code ?? signal)));
+  if (tools.some((t) => t.name === 'stuck'))
+    server.stdin.write(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'stuck', arguments: { ms: 60000 },
+      _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN, 'io.modelcontextprotocol/clientCapabilities': {} } } }) + '\n');
   server.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   await new Promise((resolve) => server.stdout.once('data', resolve));
   const began = performance.now();
@@ -225,5 +228,5 @@ if (!trace) console.log('no trace: set ETW_TRACE or ETW_SHARED to call the tools
 let lists;
 for (const [sdk, era] of [['v1', 'legacy'], ['v2', 'legacy'], ['v2', 'auto'], ['v2', 'modern']])
   lists = await runEra(sdk, era, trace, lists);
-for (const how of ['end of input', 'SIGTERM', 'SIGINT', 'SIGHUP']) await checkExit(how);
+for (const how of ['end of input', 'SIGTERM', 'SIGINT', 'SIGHUP']) await checkExit(how, lists.tools);
 console.log('ok');
