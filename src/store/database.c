@@ -204,21 +204,39 @@ static Status session_views(Session *session, Str sql, Err *err) {
     return status;
 }
 
-Status session_query(Session *session, Str sql, const Arg *args, size_t arg_count, size_t max_rows,
-                     Arena *arena, ResultSet *out, Err *err) {
-    *out = (ResultSet){0};
+// A statement with its arguments bound; destroy it also after a failure.
+static Status session_prepare(Session *session, Str sql, const Arg *args, size_t arg_count,
+                              duckdb_prepared_statement *out, Err *err) {
     if (atomic_load(&session->interrupted))
         return err_set(err, ERR_CANCELLED, "the query was cancelled");
     TRY(session_views(session, sql, err));
     AUTO(arena_done) Arena scratch = {0};
+    if (duckdb_prepare(session->connection, str_to_c(&scratch, sql), out) != DuckDBSuccess)
+        return duck_error(err, duckdb_prepare_error(*out));
+    return bind_all(*out, args, arg_count, err);
+}
+
+Status session_query(Session *session, Str sql, const Arg *args, size_t arg_count, size_t max_rows,
+                     Arena *arena, ResultSet *out, Err *err) {
+    *out = (ResultSet){0};
     duckdb_prepared_statement statement = NULL;
-    Status status = OK;
-    if (duckdb_prepare(session->connection, str_to_c(&scratch, sql), &statement) != DuckDBSuccess)
-        status = duck_error(err, duckdb_prepare_error(statement));
-    if (status == OK) status = bind_all(statement, args, arg_count, err);
+    Status status = session_prepare(session, sql, args, arg_count, &statement, err);
     RunLimits limits = {.max_rows = max_rows, .stopped = &session->interrupted};
     if (status == OK)
         status = result_collect(session->connection, statement, &limits, arena, out, err);
+    duckdb_destroy_prepare(&statement);
+    return status;
+}
+
+Status session_integers(Session *session, Str sql, const Arg *args, size_t arg_count,
+                        int64_t null_value, Arena *arena, Integers *out, Err *err) {
+    *out = (Integers){0};
+    duckdb_prepared_statement statement = NULL;
+    Status status = session_prepare(session, sql, args, arg_count, &statement, err);
+    RunLimits limits = {.stopped = &session->interrupted};
+    if (status == OK)
+        status =
+            result_integers(session->connection, statement, &limits, null_value, arena, out, err);
     duckdb_destroy_prepare(&statement);
     return status;
 }

@@ -106,3 +106,97 @@ Status result_collect(duckdb_connection connection, duckdb_prepared_statement st
         return err_set(err, ERR_CANCELLED, "the query was cancelled");
     return status;
 }
+
+// ---------------------------------------------------------------- whole numbers
+
+typedef struct IntegerCollector {
+    Integers *set;
+    int64_t null_value;
+    size_t capacity;
+    int64_t **growing; // mem_grow'n columns
+} IntegerCollector;
+
+static int64_t integer_at(const void *values, duckdb_type type, idx_t row, bool *known) {
+    switch ((int)type) {
+    case DUCKDB_TYPE_BOOLEAN:
+    case DUCKDB_TYPE_UTINYINT: return ((const uint8_t *)values)[row];
+    case DUCKDB_TYPE_TINYINT: return ((const int8_t *)values)[row];
+    case DUCKDB_TYPE_USMALLINT: return ((const uint16_t *)values)[row];
+    case DUCKDB_TYPE_SMALLINT: return ((const int16_t *)values)[row];
+    case DUCKDB_TYPE_UINTEGER: return ((const uint32_t *)values)[row];
+    case DUCKDB_TYPE_INTEGER: return ((const int32_t *)values)[row];
+    case DUCKDB_TYPE_UBIGINT:
+    case DUCKDB_TYPE_BIGINT: return ((const int64_t *)values)[row];
+    case DUCKDB_TYPE_HUGEINT: { // sums: the caller knows that they fit
+        duckdb_hugeint huge = ((const duckdb_hugeint *)values)[row];
+        return (int64_t)huge.lower;
+    }
+    default: *known = false; return 0;
+    }
+}
+
+static bool integers_take(IntegerCollector *collector, duckdb_data_chunk chunk) {
+    Integers *set = collector->set;
+    idx_t rows = duckdb_data_chunk_get_size(chunk);
+    bool known = true;
+    if (set->row_count + rows > collector->capacity) {
+        collector->capacity = (set->row_count + rows) * 2;
+        for (size_t c = 0; c < set->column_count; c++)
+            collector->growing[c] =
+                mem_grow(collector->growing[c], collector->capacity * sizeof(int64_t));
+    }
+    for (size_t c = 0; c < set->column_count; c++) {
+        duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, c);
+        duckdb_logical_type logical = duckdb_vector_get_column_type(vector);
+        duckdb_type type = duckdb_get_type_id(logical);
+        duckdb_destroy_logical_type(&logical);
+        uint64_t *validity = duckdb_vector_get_validity(vector);
+        const void *values = duckdb_vector_get_data(vector);
+        int64_t *to = collector->growing[c] + set->row_count;
+        for (idx_t r = 0; r < rows; r++) {
+            bool valid = !validity || duckdb_validity_row_is_valid(validity, r);
+            to[r] = valid ? integer_at(values, type, r, &known) : collector->null_value;
+        }
+    }
+    set->row_count += rows;
+    return known;
+}
+
+static Status integers_collect(duckdb_result *result, IntegerCollector *collector, Err *err) {
+    for (;;) {
+        duckdb_data_chunk chunk = duckdb_fetch_chunk(*result);
+        if (!chunk) {
+            const char *message = duckdb_result_error(result);
+            return message && *message ? duck_error(err, message) : OK;
+        }
+        bool known = integers_take(collector, chunk);
+        duckdb_destroy_data_chunk(&chunk);
+        if (!known) return err_set(err, ERR_INTERNAL, "a column does not hold whole numbers");
+    }
+}
+
+Status result_integers(duckdb_connection connection, duckdb_prepared_statement statement,
+                       const RunLimits *limits, int64_t null_value, Arena *arena, Integers *out,
+                       Err *err) {
+    duckdb_result result = {0};
+    *out = (Integers){0};
+    IntegerCollector collector = {.set = out, .null_value = null_value};
+    Status status = run_streaming(connection, statement, limits, &result, err);
+    if (status == OK) {
+        out->column_count = duckdb_column_count(&result);
+        collector.growing = mem_zero(out->column_count, sizeof(int64_t *));
+        status = integers_collect(&result, &collector, err);
+        out->columns = ARENA_ARRAY(arena, int64_t *, out->column_count);
+    }
+    duckdb_destroy_result(&result);
+    for (size_t c = 0; collector.growing && c < out->column_count; c++) {
+        size_t bytes = out->row_count * sizeof(int64_t);
+        out->columns[c] = arena_alloc(arena, bytes);
+        if (bytes) memcpy(out->columns[c], collector.growing[c], bytes);
+        mem_free(collector.growing[c]);
+    }
+    mem_free(collector.growing);
+    if (limits->stopped && atomic_load(limits->stopped))
+        return err_set(err, ERR_CANCELLED, "the query was cancelled");
+    return status;
+}

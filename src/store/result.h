@@ -16,4 +16,9 @@ typedef struct RunLimits {
 Status result_collect(duckdb_connection connection, duckdb_prepared_statement statement,
                       const RunLimits *limits, Arena *arena, ResultSet *out, Err *err);
 
+// Rows of whole numbers only (see session_integers).
+Status result_integers(duckdb_connection connection, duckdb_prepared_statement statement,
+                       const RunLimits *limits, int64_t null_value, Arena *arena, Integers *out,
+                       Err *err);
+
 #endif

@@ -125,6 +125,16 @@ typedef struct ResultSet {
 Status session_query(Session *session, Str sql, const Arg *args, size_t arg_count, size_t max_rows,
                      Arena *arena, ResultSet *out, Err *err);
 
+// The same for large results of whole numbers: every column as an array of int64_t (unsigned ones
+// keep their bits), NULL as `null_value`. ERR_INTERNAL when a column is of another type.
+typedef struct Integers {
+    int64_t **columns;
+    size_t column_count;
+    size_t row_count;
+} Integers;
+Status session_integers(Session *session, Str sql, const Arg *args, size_t arg_count,
+                        int64_t null_value, Arena *arena, Integers *out, Err *err);
+
 // SQL from outside (query_trace): a separate, locked instance over the same folder: one SELECT or
 // EXPLAIN, no files, no settings, time and memory limits. The error names the nearest table or
 // column. `progress` cancels.
