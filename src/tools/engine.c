@@ -145,6 +145,7 @@ static Status call_with_trace(ToolCall *call, Err *err) {
                    &hold, err));
     RunTrace trace = {.session = hold.session,
                       .facts = &hold.data->facts,
+                      .stacks = hold.data->stacks,
                       .trace_id = str_from_c(hold.trace->identity.trace_id),
                       .file_name = path_name(hold.trace->identity.path)};
     call->trace = &trace;

@@ -21,6 +21,7 @@ typedef struct TraceData {
     Database *database;
     TraceFacts facts;
     Arena arena; // of the facts
+    StackCache *stacks;
     unsigned users;
     bool retired;
 } TraceData;

@@ -34,6 +34,7 @@ static Status reply_summary(ToolCall *call, Trace *trace, bool already, Err *err
                    &hold, err));
     RunTrace run = {.session = hold.session,
                     .facts = &hold.data->facts,
+                    .stacks = hold.data->stacks,
                     .trace_id = str_from_c(trace->identity.trace_id),
                     .file_name = path_name(trace->identity.path)};
     call->database = hold.data->database;

@@ -56,10 +56,12 @@ static Status open_database(Engine *engine, Trace *trace, TraceData **out, Err *
     DatabaseOptions options = {.sql_folder = engine->options.sql_folder,
                                .memory_bytes = engine->settings.memory_bytes};
     TraceData *data = mem_zero(1, sizeof *data);
+    data->stacks = stack_cache_open();
     Status status = database_open(trace->folder, &options, &data->database, err);
     if (status == OK) status = trace_facts_read(data->database, &data->arena, &data->facts, err);
     if (status != OK) {
         database_close(data->database);
+        stack_cache_close(data->stacks);
         arena_done(&data->arena);
         mem_free(data);
         return status;

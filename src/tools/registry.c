@@ -41,6 +41,7 @@ Str registry_list_text(Engine *engine, Arena *arena) {
 
 static void data_free(TraceData *data) {
     database_close(data->database);
+    stack_cache_close(data->stacks);
     arena_done(&data->arena);
     mem_free(data);
 }

@@ -3,12 +3,14 @@
 #define TOOLS_RUN_H
 
 #include "tools/doc.h"
+#include "tools/stacks.h"
 #include "tools/trace.h"
 #include "tools/values.h"
 
 typedef struct RunTrace { // what a tool may know of its trace
     Session *session;
     const TraceFacts *facts;
+    StackCache *stacks;
     Str trace_id;
     Str file_name;
 } RunTrace;
