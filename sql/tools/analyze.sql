@@ -47,7 +47,8 @@ switches AS (
 ),
 waits AS (
     SELECT w.reason, count(*) AS waits,
-           sum(least(coalesce(w.end_ns, $end_ns), $end_ns) - greatest(w.start_ns, $start_ns))::BIGINT AS wait_ns
+           sum(least(coalesce(w.end_ns, $end_ns), $end_ns)
+               - greatest(w.start_ns, $start_ns))::BIGINT AS wait_ns
     FROM thread_wait AS w JOIN thread AS t ON t.utid = w.utid
     WHERE w.start_ns < $end_ns AND coalesce(w.end_ns, $end_ns) > $start_ns
       AND ($filter_query IS NULL OR t.upid IN (SELECT upid FROM of_process))
@@ -61,18 +62,23 @@ dpc AS MATERIALIZED (
       AND filter_hits(f.module, $filter_query)
 ),
 disk_use AS MATERIALIZED (
-    SELECT b.disk, percent(b.busy_ns, $end_ns - $start_ns) AS busy_pct, x.transfers, x.bytes, x.avg_ns
+    SELECT b.disk, percent(b.busy_ns, $end_ns - $start_ns) AS busy_pct, x.transfers, x.bytes,
+           x.avg_ns
     FROM disk_busy($start_ns, $end_ns) AS b
     JOIN (SELECT disk, count(*) AS transfers, sum(bytes)::BIGINT AS bytes,
                  avg(response_ns) FILTER (kind <> 'flush') AS avg_ns
           FROM disk_transfer
-          WHERE ts_ns >= $start_ns AND ts_ns < $end_ns AND process_hits(process, pid, $filter_query)
+          WHERE ts_ns >= $start_ns AND ts_ns < $end_ns
+            AND process_hits(process, pid, $filter_query)
           GROUP BY disk) AS x ON x.disk = b.disk
 ),
 tcp AS MATERIALIZED (
-    SELECT count(*) FILTER (kind = 'send') AS sends, count(*) FILTER (kind = 'receive') AS receives,
-           count(*) FILTER (kind = 'retransmit') AS retransmits, count(*) FILTER (kind = 'fail') AS fails,
-           sum(bytes) FILTER (kind = 'send') AS sent, sum(bytes) FILTER (kind = 'receive') AS received
+    SELECT count(*) FILTER (kind = 'send') AS sends,
+           count(*) FILTER (kind = 'receive') AS receives,
+           count(*) FILTER (kind = 'retransmit') AS retransmits,
+           count(*) FILTER (kind = 'fail') AS fails,
+           coalesce(sum(bytes) FILTER (kind = 'send'), 0)::BIGINT AS sent,
+           coalesce(sum(bytes) FILTER (kind = 'receive'), 0)::BIGINT AS received
     FROM tcp_event
     WHERE ts_ns >= $start_ns AND ts_ns < $end_ns
       AND source = (SELECT min(source) FROM tcp_event)
@@ -93,7 +99,8 @@ SELECT 'System', concat_ws(', ', format('{} logical processors', cpu_count),
             FROM nic WHERE mac IS NOT NULL AND mac <> '' AND mac NOT LIKE '00-00-00-00%'))
 FROM trace
 UNION ALL
-SELECT 'Capture', format('OS build {}, {:.3f} s from {} UTC, {:,} events, {:,} events and {:,} buffers lost',
+SELECT 'Capture', format('OS build {}, {:.3f} s from {} UTC, {:,} events; '
+                         'lost: {:,} events, {:,} buffers',
                          CASE WHEN os_build > 0 THEN os_build::VARCHAR ELSE 'unknown' END,
                          duration_ns / 1e9, start_utc, events, events_lost, buffers_lost)
 FROM trace
@@ -105,14 +112,20 @@ WITH named AS (
     SELECT cpu, busy_pct, cpu_role(busy_pct) AS role FROM usage
 )
 SELECT line FROM (
-    SELECT 1 AS place, format('Source: {}', CASE WHEN $filter_query IS NOT NULL THEN 'CPU samples of what the filter leaves'
-                 WHEN source = 'switches' THEN 'context switches' ELSE 'CPU samples' END) AS line
+    SELECT 1 AS place,
+           'Source: ' || CASE
+               WHEN $filter_query IS NOT NULL THEN 'CPU samples of what the filter leaves'
+               WHEN source = 'switches' THEN 'context switches'
+               ELSE 'CPU samples' END AS line
     FROM span WHERE source <> 'none'
     UNION ALL
-    SELECT CASE role WHEN 'Saturated' THEN 2 WHEN 'Active' THEN 3 WHEN 'Low activity' THEN 4 ELSE 5 END,
+    SELECT CASE role WHEN 'Saturated' THEN 2 WHEN 'Active' THEN 3 WHEN 'Low activity' THEN 4
+                     ELSE 5 END,
            format('{} ({}): {}', role, count(*),
-                  CASE role WHEN 'Idle' THEN string_agg(cpu::VARCHAR, ', ' ORDER BY cpu)
-                            ELSE string_agg(format('{} ({:.1f}%)', cpu, busy_pct), ', ' ORDER BY cpu) END)
+                  CASE role
+                      WHEN 'Idle' THEN string_agg(cpu::VARCHAR, ', ' ORDER BY cpu)
+                      ELSE string_agg(format('{} ({:.1f}%)', cpu, busy_pct), ', ' ORDER BY cpu)
+                  END)
     FROM named GROUP BY role
     UNION ALL
     SELECT 6, format('Total active (>= 2 %): {} of {}, mean {:.1f}%',
@@ -149,7 +162,8 @@ ORDER BY sum(weight_ns) DESC, module, function LIMIT 15
 -- out      Line text(300)
 SELECT format('Symbols: {:.1f}% of the busy weight has function names',
               100 - coalesce((SELECT sum(pct) FROM unresolved), 0))
-       || coalesce((SELECT '; unresolved: ' || string_agg(format('{} ({:.1f}%)', module, pct), ', ' ORDER BY pct DESC, module)
+       || coalesce((SELECT '; unresolved: ' || string_agg(format('{} ({:.1f}%)', module, pct), ', '
+                                                          ORDER BY pct DESC, module)
                     FROM (SELECT * FROM unresolved WHERE pct > 1 AND module <> 'unknown'
                           ORDER BY pct DESC, module LIMIT 5)), '')
 WHERE EXISTS (SELECT 1 FROM hot)
@@ -168,30 +182,37 @@ FROM hot GROUP BY process, pid ORDER BY sum(weight_ns) DESC, process, pid LIMIT 
 SELECT 'DPCs', CASE
            WHEN NOT EXISTS (SELECT 1 FROM interrupt WHERE kind LIKE '%dpc') THEN 'not captured'
            WHEN calls = 0 THEN 'none here'
-           ELSE format('{:,}, {:.2f}% above 16 us{}, longest {:.1f} us', calls, percent(slow, calls),
+           ELSE format('{:,}, {:.2f}% above 16 us{}, longest {:.1f} us', calls,
+                       percent(slow, calls),
                        CASE WHEN percent(slow, calls) > 1 THEN ' (WARNING: above 1%)' ELSE '' END,
                        max_ns / 1e3) END
 FROM dpc
 UNION ALL
 SELECT 'Context switches', CASE
            WHEN NOT EXISTS (FROM context_switch) THEN 'not captured'
-           ELSE format('{:,}, {:,.0f} a second', switches, switches / greatest(1e-9, (SELECT (end_ns - start_ns) / 1e9 FROM span))) END
+           ELSE format('{:,}, {:,.0f} a second', switches,
+                       switches / greatest(1e-9, (SELECT (end_ns - start_ns) / 1e9 FROM span))) END
 FROM switches
 UNION ALL
-SELECT 'Longest waits in sum', (SELECT string_agg(format('{} ({:,} waits, {:.1f} s)', wait_reason_name(reason), waits, wait_ns / 1e9), '; ' ORDER BY wait_ns DESC, reason)
+SELECT 'Longest waits in sum',
+       (SELECT string_agg(format('{} ({:,} waits, {:.1f} s)', wait_reason_name(reason), waits,
+                                 wait_ns / 1e9), '; ' ORDER BY wait_ns DESC, reason)
         FROM (SELECT * FROM waits ORDER BY wait_ns DESC, reason LIMIT 5))
 WHERE EXISTS (SELECT 1 FROM waits)
 UNION ALL
-SELECT format('Disk {}', disk), format('busy {:.1f}% of the time, {:,} transfers, {:.1f} MB, {:,.0f} us on average',
+SELECT format('Disk {}', disk),
+       format('busy {:.1f}% of the time, {:,} transfers, {:.1f} MB, {:,.0f} us on average',
               busy_pct, transfers, bytes / 1048576, avg_ns / 1e3)
 FROM disk_use
 UNION ALL
-SELECT 'Disks', 'not captured' WHERE NOT EXISTS (FROM disk_io)
+SELECT 'Disks', CASE WHEN EXISTS (FROM disk_io) THEN 'none here' ELSE 'not captured' END
+WHERE NOT EXISTS (FROM disk_use)
 UNION ALL
 SELECT 'TCP', CASE
            WHEN NOT EXISTS (FROM tcp_event) THEN 'not captured'
-           ELSE format('{:,} sends ({:,} bytes), {:,} receives ({:,} bytes), {:,} retransmits ({:.2f}% of sends), {:,} failures',
-                       sends, coalesce(sent, 0)::BIGINT, receives, coalesce(received, 0)::BIGINT, retransmits,
+           ELSE format('{:,} sends ({:,} bytes), {:,} receives ({:,} bytes), '
+                       '{:,} retransmits ({:.2f}% of sends), {:,} failures',
+                       sends, sent, receives, received, retransmits,
                        coalesce(percent(retransmits, sends), 0), fails) END
 FROM tcp
 -- section  look table optional
@@ -199,9 +220,10 @@ FROM tcp
 -- out      Finding text(120)
 -- out      Call    text(200)
 WITH found AS (
-    SELECT 1 AS place, 'CPU ' || string_agg(cpu::VARCHAR, ', ' ORDER BY cpu) || ' saturated' AS finding,
-           format('get_cpu_samples(trace_id="{}", group_by="process+module", cpu_filter="{}")', $trace_id,
-                  string_agg(cpu::VARCHAR, ',' ORDER BY cpu)) AS call
+    SELECT 1 AS place,
+           'CPU ' || string_agg(cpu::VARCHAR, ', ' ORDER BY cpu) || ' saturated' AS finding,
+           format('get_cpu_samples(trace_id="{}", group_by="process+module", cpu_filter="{}")',
+                  $trace_id, string_agg(cpu::VARCHAR, ',' ORDER BY cpu)) AS call
     FROM usage WHERE busy_pct >= 80 HAVING count(*) > 0
     UNION ALL
     SELECT 2, 'work is on few CPUs while others idle',
@@ -224,7 +246,8 @@ WITH found AS (
            format('check_symbols(trace_id="{}")', $trace_id)
     FROM unresolved WHERE module <> 'unknown' HAVING sum(pct) > 10
     UNION ALL
-    SELECT 7, 'events were lost or the file is damaged', format('get_trace_stats(trace_id="{}")', $trace_id)
+    SELECT 7, 'events were lost or the file is damaged',
+           format('get_trace_stats(trace_id="{}")', $trace_id)
     FROM trace
     WHERE events_lost + buffers_lost > 0
        OR EXISTS (SELECT 1 FROM decode_issue WHERE severity = 'data_loss')

@@ -13,7 +13,9 @@
 -- rows     50
 -- needs    sample
 -- next     get_hot_functions(trace_id="{trace_id}", modules="{Module}")
--- next     get_cpu_samples(trace_id="{trace_id}", group_by="process+module")
+-- next     when group_by=module,function get_cpu_samples(trace_id="{trace_id}", module_filter="{Module}", group_by="process+function")
+-- next     when group_by=process,cpu+process,thread get_cpu_samples(trace_id="{trace_id}", process_filter="{PID}", group_by="function")
+-- next     when group_by=cpu get_cpu_timeline(trace_id="{trace_id}")
 -- common
 total AS MATERIALIZED (SELECT * FROM sample_total($start_ns, $end_ns)),
 cell AS (
@@ -36,7 +38,7 @@ named AS (
     -- Deep idle states stop the profile interrupt: what is missing up to the capacity.
     SELECT l.cpu, 'Idle', 0, 0, NULL,
            CASE WHEN any_value(t.lossy) THEN '<Unaccounted>' ELSE '<Heuristic Low Power State>' END,
-           CASE WHEN any_value(t.lossy) THEN '<events lost>' ELSE '<C3>' END,
+           CASE WHEN any_value(t.lossy) THEN '<lost or damaged>' ELSE '<C3>' END,
            greatest(0, any_value(t.span_ns) - coalesce(sum(c.weight_ns), 0))::BIGINT, 0,
            greatest(0, any_value(t.span_ns) - coalesce(sum(c.weight_ns), 0))::BIGINT
     FROM cpu_list AS l CROSS JOIN total AS t LEFT JOIN cell AS c ON c.cpu = l.cpu
@@ -59,8 +61,8 @@ SELECT 'Total weight', format('{:,} us in {:,} samples ({} idle)', sum(weight_ns
 FROM picked
 HAVING sum(weight_ns) > 0
 UNION ALL
-SELECT 'CPU capacity', format('{:,} us ({} CPUs, {:.3f} s sampled every {} us)', capacity_ns // 1000,
-                              cpus, span_ns / 1e9, interval_ns / 1e3)
+SELECT 'CPU capacity', format('{:,} us ({} CPUs, {:.3f} s sampled every {:g} us)',
+                              capacity_ns // 1000, cpus, span_ns / 1e9, interval_ns / 1e3)
 FROM total
 -- section  main table
 -- out      CPU            id    when group_by=cpu,cpu+process,cpu+module
@@ -80,7 +82,8 @@ SELECT CASE WHEN contains($group_by, 'cpu') THEN cpu END AS cpu,
        CASE WHEN contains($group_by, 'process') OR $group_by = 'thread' THEN pid END AS pid,
        CASE WHEN $group_by = 'thread' THEN tid END AS tid,
        CASE WHEN $group_by = 'thread' THEN thread_name END AS thread_name,
-       CASE WHEN contains($group_by, 'module') OR contains($group_by, 'function') THEN module END AS module,
+       CASE WHEN contains($group_by, 'module') OR contains($group_by, 'function')
+            THEN module END AS module,
        CASE WHEN contains($group_by, 'function') THEN function END AS function,
        sum(weight_ns)::BIGINT AS weight_ns,
        percent(sum(weight_ns), sum(sum(weight_ns)) OVER ()) AS weight_pct,

@@ -19,9 +19,20 @@ span AS (
 ),
 -- The width asked for, or the smallest multiple of it that keeps to max_rows.
 width AS MATERIALIZED (
-    SELECT wanted * greatest(1, ceil(((end_ns - 1) // wanted + 1 - start_ns // wanted)
-                                     / greatest($max_rows, 1))::BIGINT) AS width_ns, wanted
-    FROM (SELECT greatest(1000, ($bucket_seconds * 1e9)::BIGINT) AS wanted, start_ns, end_ns FROM span)
+    SELECT wanted * min(times) AS width_ns, wanted
+    FROM (
+        SELECT wanted, start_ns, end_ns,
+               unnest(range(least_times, least_times * 2 + 2)) AS times
+        FROM (
+            SELECT wanted, start_ns, end_ns,
+                   greatest(1, ((end_ns - 1) // wanted + 1 - start_ns // wanted) // $max_rows)
+                       AS least_times
+            FROM (SELECT greatest(1000, ($bucket_seconds * 1e9)::BIGINT) AS wanted, start_ns, end_ns
+                  FROM span)
+        )
+    )
+    WHERE (end_ns - 1) // (wanted * times) + 1 - start_ns // (wanted * times) <= $max_rows
+    GROUP BY wanted
 ),
 bucket AS MATERIALIZED (
     SELECT * FROM cpu_bucket((SELECT width_ns FROM width), $start_ns, $end_ns)
@@ -64,7 +75,7 @@ FROM (
     FROM bucket WHERE cpu IN (SELECT cpu FROM shown)
 )
 ORDER BY bucket, cpu
--- section  busy histogram optional when cpu_filter=* 
+-- section  busy histogram optional
 -- heading  Busy over the CPUs shown
 -- out      Time text
 -- out      Busy pct
@@ -73,7 +84,8 @@ FROM whole WHERE (SELECT source FROM span) = 'samples'
 ORDER BY bucket
 -- section  hot lines optional
 -- out      Line text
-SELECT 'Hot CPUs (mean >= 10 %): ' || string_agg(format('{} ({:.1f}%)', cpu, mean_pct), ', ' ORDER BY mean_pct DESC, cpu)
+SELECT 'Hot CPUs (mean >= 10 %): '
+       || string_agg(format('{} ({:.1f}%)', cpu, mean_pct), ', ' ORDER BY mean_pct DESC, cpu)
 FROM (SELECT * FROM mean WHERE mean_pct >= 10 ORDER BY mean_pct DESC, cpu LIMIT 20)
 HAVING count(*) > 0
 -- section  steady lines optional
@@ -85,7 +97,8 @@ near AS (
     FROM whole, middle
     WHERE abs(busy_pct - pct) <= 0.2 * pct
 )
-SELECT format('Steady window (within 20 % of the median, {:.1f}%): start_time={:.3f}, end_time={:.3f}',
+SELECT format('Steady window (within 20 % of the median, {:.1f}%): '
+              'start_time={:.3f}, end_time={:.3f}',
               (SELECT pct FROM middle), min(start_ns) / 1e9, max(end_ns) / 1e9)
 FROM near GROUP BY run HAVING count(*) >= 2
 ORDER BY count(*) DESC, run LIMIT 1

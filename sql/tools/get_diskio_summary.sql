@@ -10,7 +10,8 @@
 -- window
 -- rows     30
 -- needs    disk_io
--- note     Latency is from request to completion; Avg, p99 and Max are of reads and writes, not of flushes.
+-- note     Latency is from request to completion; Avg, p99 and Max are of reads and writes, not of
+--          flushes.
 -- common
 io AS MATERIALIZED (
     SELECT * FROM disk_transfer
@@ -30,8 +31,10 @@ moved AS (SELECT * FROM io WHERE kind <> 'flush')
 -- out      "Max (us)" us
 -- out      "Busy %"   pct  Share of the window with a request in flight, whoever asked.
 -- empty    No disk transfers in this window.
-SELECT i.disk, count(*) FILTER (i.kind = 'read'), coalesce(sum(i.bytes) FILTER (i.kind = 'read'), 0)::BIGINT,
-       count(*) FILTER (i.kind = 'write'), coalesce(sum(i.bytes) FILTER (i.kind = 'write'), 0)::BIGINT,
+SELECT i.disk, count(*) FILTER (i.kind = 'read'),
+       coalesce(sum(i.bytes) FILTER (i.kind = 'read'), 0)::BIGINT,
+       count(*) FILTER (i.kind = 'write'),
+       coalesce(sum(i.bytes) FILTER (i.kind = 'write'), 0)::BIGINT,
        count(*) FILTER (i.kind = 'flush'),
        avg(i.response_ns) FILTER (i.kind <> 'flush'),
        quantile_cont(i.response_ns, 0.99) FILTER (i.kind <> 'flush'),
@@ -52,8 +55,10 @@ GROUP BY i.disk ORDER BY i.disk
 -- out      "Avg (us)" us
 -- out      "p99 (us)" us~
 -- out      "Max (us)" us
-SELECT file, disk, count(*) FILTER (kind = 'read'), coalesce(sum(bytes) FILTER (kind = 'read'), 0)::BIGINT,
-       count(*) FILTER (kind = 'write'), coalesce(sum(bytes) FILTER (kind = 'write'), 0)::BIGINT,
+SELECT file, disk, count(*) FILTER (kind = 'read'),
+       coalesce(sum(bytes) FILTER (kind = 'read'), 0)::BIGINT,
+       count(*) FILTER (kind = 'write'),
+       coalesce(sum(bytes) FILTER (kind = 'write'), 0)::BIGINT,
        avg(response_ns), quantile_cont(response_ns, 0.99), count(*) < 100, max(response_ns)
 FROM moved GROUP BY file, disk
 ORDER BY sum(bytes) DESC, file, disk
@@ -68,8 +73,10 @@ ORDER BY sum(bytes) DESC, file, disk
 -- out      Flushes    count
 -- out      "Avg (us)" us
 -- out      "Max (us)" us
-SELECT process, pid, count(*) FILTER (kind = 'read'), coalesce(sum(bytes) FILTER (kind = 'read'), 0)::BIGINT,
-       count(*) FILTER (kind = 'write'), coalesce(sum(bytes) FILTER (kind = 'write'), 0)::BIGINT,
+SELECT process, pid, count(*) FILTER (kind = 'read'),
+       coalesce(sum(bytes) FILTER (kind = 'read'), 0)::BIGINT,
+       count(*) FILTER (kind = 'write'),
+       coalesce(sum(bytes) FILTER (kind = 'write'), 0)::BIGINT,
        count(*) FILTER (kind = 'flush'), avg(response_ns) FILTER (kind <> 'flush'),
        max(response_ns) FILTER (kind <> 'flush')
 FROM io GROUP BY process, pid

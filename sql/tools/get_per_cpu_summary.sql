@@ -69,7 +69,8 @@ SELECT s.cpu, s.mean_pct, s.max_pct, cpu_role(s.mean_pct),
                     WHEN EXISTS (FROM sample) THEN coalesce(x.dpc_ns, 0) END, s.length_ns),
        percent(CASE WHEN EXISTS (FROM interrupt) THEN coalesce(i.isr_ns, 0)
                     WHEN EXISTS (FROM sample) THEN coalesce(x.isr_ns, 0) END, s.length_ns),
-       CASE WHEN EXISTS (FROM context_switch) THEN coalesce(w.switches, 0) / (s.length_ns / 1e9) END,
+       CASE WHEN EXISTS (FROM context_switch)
+            THEN coalesce(w.switches, 0) / (s.length_ns / 1e9) END,
        c.group_number, c.numa_node
 FROM summary AS s
 LEFT JOIN interrupted AS i USING (cpu)
@@ -79,13 +80,14 @@ LEFT JOIN cpu AS c ON c.cpu = s.cpu
 ORDER BY s.cpu
 -- section  roles lines
 -- out      Line text
-SELECT format('Saturated: {}, active: {}, low activity: {}, idle: {}; active CPUs (>= 2 %): {} of {}',
+SELECT format('Saturated: {}, active: {}, low activity: {}, idle: {}; '
+              'active CPUs (>= 2 %): {} of {}',
               count(*) FILTER (mean_pct >= 80), count(*) FILTER (mean_pct >= 20 AND mean_pct < 80),
               count(*) FILTER (mean_pct >= 2 AND mean_pct < 20), count(*) FILTER (mean_pct < 2),
               count(*) FILTER (mean_pct >= 2), count(*))
 FROM summary HAVING count(*) > 0
 -- section  broken notes
 -- out      Note text
-SELECT format('{:,} of {:,} context switches do not follow from the switch before: the trace leaves '
-              'some out, so samples are used.', broken, switches)
+SELECT format('{:,} of {:,} context switches do not follow from the switch before: the trace '
+              'leaves some out, so samples are used.', broken, switches)
 FROM cpu_source WHERE switches > 0 AND source <> 'switches'

@@ -12,8 +12,8 @@
 -- next     get_cpu_samples(trace_id="{trace_id}", group_by="process")
 -- common
 picked AS MATERIALIZED (
-    SELECT p.upid, p.pid, n.process, p.parent_upid, p.parent_pid, p.session_id, p.start_ns, p.end_ns,
-           p.exit_status, p.user_sid, p.command_line
+    SELECT p.upid, p.pid, n.process, p.parent_upid, p.parent_pid, p.session_id, p.start_ns,
+           p.end_ns, p.exit_status, p.user_sid, p.command_line
     FROM process AS p JOIN process_name AS n ON n.upid = p.upid
     WHERE process_hits(n.process, p.pid, $process_filter)
 ),
@@ -34,7 +34,8 @@ few AS (SELECT count(*) <= 5 AS yes FROM picked)
 SELECT p.process, p.pid,
        coalesce(u.name || ' (' || u.pid || ')', nullif(p.parent_pid, 0)::VARCHAR),
        CASE WHEN p.session_id >= 0 THEN p.session_id END,
-       coalesce(printf('%.3f', p.start_ns / 1e9), '-'), coalesce(printf('%.3f', p.end_ns / 1e9), '-'),
+       coalesce(printf('%.3f', p.start_ns / 1e9), '-'),
+       coalesce(printf('%.3f', p.end_ns / 1e9), '-'),
        p.exit_status,
        (SELECT count(*) FROM thread AS t WHERE t.upid = p.upid),
        CASE WHEN (SELECT source FROM cpu_source) <> 'none' THEN coalesce(c.cpu_ns, 0) END,
@@ -57,9 +58,10 @@ SELECT p.process || ' (' || p.pid || ')', t.tid, t.name,
                  WHERE (i.upid = t.upid OR i.is_kernel) AND t.start_address >= i.base
                    AND t.start_address < i.base + i.size_bytes
                  ORDER BY i.load_ns DESC NULLS LAST, i.image_id LIMIT 1),
-                hex_text(t.start_address)),
+                hex_text(nullif(t.start_address, 0))),
        CASE WHEN (SELECT source FROM cpu_source) <> 'none' THEN coalesce(c.cpu_ns, 0) END,
-       coalesce(printf('%.3f', t.start_ns / 1e9), '-'), coalesce(printf('%.3f', t.end_ns / 1e9), '-')
+       coalesce(printf('%.3f', t.start_ns / 1e9), '-'),
+       coalesce(printf('%.3f', t.end_ns / 1e9), '-')
 FROM picked AS p JOIN thread AS t ON t.upid = p.upid LEFT JOIN thread_cpu AS c ON c.utid = t.utid
 WHERE (SELECT yes FROM few)
 ORDER BY coalesce(c.cpu_ns, 0) DESC, t.tid, t.utid

@@ -19,15 +19,19 @@ SELECT name, value FROM (
                    'Time zone', 'Capture start (UTC)', 'Capture length (s)', 'Pointer size',
                    'Timer resolution (ms)', 'Clock']) AS name,
            unnest([computer_name, domain_name,
-                   CASE WHEN os_build > 0 THEN format('{}.{}.{}', os_major, os_minor, os_build) || coalesce(' (' || build_lab || ')', '') END,
+                   CASE WHEN os_build > 0
+                        THEN format('{}.{}.{}', os_major, os_minor, os_build)
+                             || coalesce(' (' || build_lab || ')', '') END,
                    product_name,
                    CASE WHEN install_utc NOT LIKE '1970-01-01%' THEN install_utc END,
                    architecture, cpu_count::VARCHAR, nullif(cpu_mhz, 0)::VARCHAR,
                    nullif(memory_mb, 0)::VARCHAR, nullif(page_size, 0)::VARCHAR, boot_utc,
                    CASE WHEN time_zone_bias_min IS NOT NULL
-                        THEN concat_ws(' ', nullif(time_zone, ''), format('(UTC = local {:+} min)', time_zone_bias_min)) END,
+                        THEN concat_ws(' ', nullif(time_zone, ''),
+                                       format('(UTC = local {:+} min)', time_zone_bias_min)) END,
                    start_utc, printf('%.3f', duration_ns / 1e9), pointer_size::VARCHAR,
-                   CASE WHEN timer_resolution_100ns > 0 THEN printf('%.4g', timer_resolution_100ns / 1e4) END,
+                   CASE WHEN timer_resolution_100ns > 0
+                        THEN printf('%.4g', timer_resolution_100ns / 1e4) END,
                    format('{}, {:,} Hz', clock, ticks_per_s)]) AS value
     FROM trace)
 WHERE value IS NOT NULL AND value <> ''
@@ -39,7 +43,8 @@ WHERE value IS NOT NULL AND value <> ''
 -- out      CPUs        count
 -- out      Groups      count
 -- out      "NUMA nodes" count
-SELECT name, identifier, mhz, count(*), nullif(count(DISTINCT group_number), 0), nullif(count(DISTINCT numa_node), 0)
+SELECT name, identifier, mhz, count(*), nullif(count(DISTINCT group_number), 0),
+       nullif(count(DISTINCT numa_node), 0)
 FROM cpu GROUP BY name, identifier, mhz ORDER BY count(*) DESC, name, identifier, mhz
 -- section  nics table optional
 -- heading  NICs
@@ -59,7 +64,8 @@ ORDER BY ipv4_index, ipv6_index, description, mac
 -- out      "Sector size" id
 -- out      Partitions    id
 -- out      "Write cache" bool
-SELECT disk, manufacturer, size_bytes, bytes_per_sector, partitions, write_cache FROM disk ORDER BY disk, manufacturer
+SELECT disk, manufacturer, size_bytes, bytes_per_sector, partitions, write_cache
+FROM disk ORDER BY disk, manufacturer
 -- section  volumes table optional
 -- heading  Volumes
 -- out      Letter        text
@@ -74,7 +80,8 @@ FROM volume ORDER BY disk, partition, letter, nt_path
 -- section  services lines optional
 -- heading  Services
 -- out      Line text
-SELECT format('{:,} services in {:,} processes', count(*), count(DISTINCT nullif(pid, 0))) FROM service HAVING count(*) > 0
+SELECT format('{:,} services in {:,} processes', count(*), count(DISTINCT nullif(pid, 0)))
+FROM service HAVING count(*) > 0
 -- section  platform values optional
 -- heading  Platform, boot and virtualization
 -- out      Name  text
@@ -86,7 +93,8 @@ ORDER BY section DESC, name
 -- heading  Power
 -- out      Name  text
 -- out      Value text(200)
-SELECT name, string_agg(value, ', ' ORDER BY item) FROM fact WHERE section = 'power' GROUP BY name ORDER BY name
+SELECT name, string_agg(value, ', ' ORDER BY item)
+FROM fact WHERE section = 'power' GROUP BY name ORDER BY name
 -- section  irqs table optional
 -- heading  IRQs
 -- out      IRQ      text

@@ -59,9 +59,10 @@ SELECT provider, guid::VARCHAR,
        version, level, keyword, events, bytes, percent(bytes, sum(bytes) OVER ()),
        first_ts_ns, last_ts_ns, stacks
 FROM kind ORDER BY events DESC, provider, class_id
--- section  total lines
+-- section  total lines optional
 -- out      Line text
-SELECT format('{:,} kinds of event, {:,} events, {:,} bytes', count(*), sum(events)::BIGINT, sum(bytes)::BIGINT)
+SELECT format('{:,} kinds of event, {:,} events, {:,} bytes', count(*), sum(events)::BIGINT,
+              sum(bytes)::BIGINT)
 FROM kind HAVING count(*) > 0
 -- section  issues table optional
 -- heading  Damage and loss
@@ -91,6 +92,6 @@ SELECT about,
        CASE WHEN events > 0 THEN 'ready' WHEN state = 'enabled' THEN 'no event' ELSE 'absent' END,
        CASE WHEN events > 0 THEN format('{:,} events', events)
             WHEN state = 'enabled' THEN 'enabled in the session, but none was written'
-            ELSE 'not recorded; ' || capture || ' records it' END
+            ELSE 'not recorded; what does: ' || capture END
 FROM trace_source
 ORDER BY events = 0, state <> 'enabled', events DESC, source

@@ -2,13 +2,15 @@
 -- alternatives, or NULL for none.
 CREATE MACRO filter_hits(label, filter) AS
     filter IS NULL
-    OR len(list_filter(filter::VARCHAR[], lambda part: contains(lower(coalesce(label, '')), part))) > 0;
+    OR len(list_filter(filter::VARCHAR[],
+                       lambda part: contains(lower(coalesce(label, '')), part))) > 0;
 
 -- A process also by its pid.
 CREATE MACRO process_hits(label, number, filter) AS
     filter IS NULL
     OR list_contains(filter::VARCHAR[], number::VARCHAR)
-    OR len(list_filter(filter::VARCHAR[], lambda part: contains(lower(coalesce(label, '')), part))) > 0;
+    OR len(list_filter(filter::VARCHAR[],
+                       lambda part: contains(lower(coalesce(label, '')), part))) > 0;
 
 CREATE MACRO cpu_hits(number, cpus) AS
     cpus IS NULL OR list_contains(cpus::BIGINT[], number::BIGINT);

@@ -5,11 +5,12 @@ SELECT NULL::UBIGINT AS frame_id, NULL::VARCHAR AS function_name, NULL::UBIGINT 
 WHERE false;
 
 -- Every frame with the labels of the tool contract: module, function (module+0xRVA without a
--- symbol, unknown+0xADDR without a module) and the label of raw lists, module!function+0xoff.
+-- symbol, unknown+0xADDR without a module), and the label of raw lists: module!function+0xoff.
 CREATE VIEW frame_name AS
 SELECT frame_id, module, function, is_export, symbol_source, address, is_kernel,
        CASE
-           WHEN named THEN module || '!' || function || coalesce('+0x' || lower(hex(displacement)), '')
+           WHEN named
+               THEN module || '!' || function || coalesce('+0x' || lower(hex(displacement)), '')
            ELSE function
        END AS label
 FROM (

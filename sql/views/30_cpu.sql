@@ -8,7 +8,8 @@ SELECT greatest(0, min(ts_ns) - coalesce(mode(weight_ns // greatest(ticks, 1)), 
        mode(weight_ns // greatest(ticks, 1)) AS interval_ns,
        (SELECT count(*) = 0 FROM sample_interval WHERE source = 0) AS interval_assumed,
        (SELECT cpu_count FROM trace LIMIT 1)::BIGINT AS cpus,
-       (SELECT events_lost + buffers_lost > 0 FROM trace LIMIT 1) AS lossy
+       (SELECT events_lost + buffers_lost > 0 FROM trace LIMIT 1)
+           OR EXISTS (SELECT 1 FROM decode_issue WHERE severity = 'data_loss') AS lossy
 FROM sample
 HAVING count(*) > 0;
 
@@ -16,20 +17,26 @@ HAVING count(*) > 0;
 -- where samples are missing (deep idle states stop the profile interrupt); a difference below half
 -- a percent is the edge of the first and last interval.
 CREATE MACRO sample_total(from_ns, to_ns) AS TABLE
-SELECT observed_ns, busy_ns, samples, capacity_ns, span_ns, cpus, interval_ns, interval_assumed, lossy,
-       CASE WHEN observed_ns < capacity_ns * 0.995 THEN capacity_ns ELSE observed_ns END AS weight_ns,
-       CASE WHEN observed_ns < capacity_ns * 0.995 THEN capacity_ns - observed_ns ELSE 0 END AS short_ns
-FROM (
+WITH observed AS (
     SELECT coalesce(sum(s.weight_ns), 0)::BIGINT AS observed_ns,
            coalesce(sum(s.weight_ns) FILTER (NOT s.is_idle), 0)::BIGINT AS busy_ns,
            count(s.ts_ns) AS samples
     FROM sample AS s WHERE s.ts_ns >= from_ns AND s.ts_ns < to_ns
-) CROSS JOIN (
+),
+span AS (
     SELECT greatest(0, least(end_ns, to_ns) - greatest(start_ns, from_ns)) AS span_ns,
-           greatest(0, least(end_ns, to_ns) - greatest(start_ns, from_ns)) * cpus AS capacity_ns,
            cpus, interval_ns, interval_assumed, lossy
     FROM sample_span
-);
+),
+both_sides AS (
+    SELECT *, span_ns * cpus AS capacity_ns,
+           CASE WHEN observed_ns < span_ns * cpus * 0.995 THEN span_ns * cpus - observed_ns
+                ELSE 0 END AS short_ns
+    FROM observed, span
+)
+SELECT observed_ns, busy_ns, samples, capacity_ns, span_ns, cpus, interval_ns, interval_assumed,
+       lossy, observed_ns + short_ns AS weight_ns, short_ns
+FROM both_sides;
 
 -- What each CPU ran between two switches, from the first switch of any CPU to the last.
 CREATE TABLE cpu_run AS
@@ -101,7 +108,8 @@ ran AS (
 ),
 busy AS (
     SELECT cpu, part AS bucket,
-           sum(least(end_ns, (part + 1) * width_ns) - greatest(start_ns, part * width_ns)) AS busy_ns
+           sum(least(end_ns, (part + 1) * width_ns) - greatest(start_ns, part * width_ns))
+               AS busy_ns
     FROM (SELECT cpu, start_ns, end_ns,
                  unnest(range(start_ns // width_ns, (end_ns - 1) // width_ns + 1)) AS part
           FROM ran)

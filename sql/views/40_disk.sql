@@ -7,7 +7,9 @@ FROM disk_io AS d LEFT JOIN process_name AS p ON p.upid = d.upid;
 
 -- Per disk, the time in which at least one request was in flight, within a window.
 CREATE MACRO disk_busy(from_ns, to_ns) AS TABLE
-SELECT disk, sum(greatest(0, end_ns - greatest(start_ns, coalesce(covered_ns, start_ns))))::BIGINT AS busy_ns
+SELECT disk,
+       sum(greatest(0, end_ns - greatest(start_ns, coalesce(covered_ns, start_ns))))::BIGINT
+           AS busy_ns
 FROM (
     SELECT disk, start_ns, end_ns,
            max(end_ns) OVER (PARTITION BY disk ORDER BY start_ns, end_ns

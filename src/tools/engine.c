@@ -205,7 +205,14 @@ static Str error_text(const Err *err, Arena *arena) {
     Str text = str_trim(str_from_c(err->text));
     if (!text.n) text = STR("the tool failed without a reason");
     bool ends = str_ends(text, STR(".")) || str_ends(text, STR("?"));
-    return format_clean(str_format(arena, STR_FMT "%s", STR_ARG(text), ends ? "" : "."), arena);
+    // Lines stay lines; each is cleaned on its own.
+    Str rest = str_format(arena, STR_FMT "%s", STR_ARG(text), ends ? "" : "."), line = {0};
+    Buf out = {0};
+    while (str_next(&rest, '\n', &line))
+        buf_addf(&out, "%s" STR_FMT, out.n ? "\n" : "", STR_ARG(format_clean(line, arena)));
+    Str clean = str_copy(arena, buf_str(&out));
+    buf_done(&out);
+    return clean;
 }
 
 void engine_call(Engine *engine, const ToolInfo *tool, const json_t *arguments, ReplyFormat format,

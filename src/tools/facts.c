@@ -19,9 +19,10 @@ static Str loss_note(const TraceFacts *facts, uint64_t kinds, uint64_t count, Ar
                  STR_ARG(format_integer((int64_t)facts->buffers_lost, arena)));
     if (kinds)
         buf_addf(&note,
-                 "%sThe file is damaged (" STR_FMT
-                 " places): what could not be read is missing here; get_trace_stats names it.",
-                 note.n ? " " : "", STR_ARG(format_integer((int64_t)count, arena)));
+                 "%sThe file is damaged in " STR_FMT
+                 " %s: what could not be read is missing here; get_trace_stats says more.",
+                 note.n ? " " : "", STR_ARG(format_integer((int64_t)count, arena)),
+                 count == 1 ? "place" : "places");
     Str text = note.n ? str_copy(arena, buf_str(&note)) : (Str){0};
     buf_done(&note);
     return text;

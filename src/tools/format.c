@@ -93,7 +93,8 @@ static int percent_decimals(double percent) {
 Str format_percent(double percent, Arena *arena) {
     if (!isfinite(percent)) return (Str){0};
     if (percent == 0) return STR("0%");
-    return str_format(arena, "%.*f%%", percent_decimals(percent), percent);
+    int decimals = percent_decimals(percent);
+    return str_format(arena, "%.*f%%", decimals, rounded(percent, decimals));
 }
 
 static size_t clean_char(Str text, size_t i, char *out) {
@@ -205,7 +206,7 @@ static Str text_of(Format format, const Cell *cell, Arena *arena) {
         if (format.kind == FORMAT_HEX)
             return str_format(arena, "0x%llx", (unsigned long long)cell->u64);
         return integer_digits(cell, arena);
-    case CELL_F64: return plain_number(cell->f64, 6, arena);
+    case CELL_F64: return isfinite(cell->f64) ? str_format(arena, "%.9g", cell->f64) : (Str){0};
     }
     return (Str){0};
 }

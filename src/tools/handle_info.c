@@ -112,7 +112,7 @@ static void areas_section(ToolCall *call, const Areas *areas) {
             continue;
         }
         Cell *cells = doc_row(call->doc, table);
-        cells[0] = from[0];
+        cells[0] = from[1];
         cells[1] = cell_text(from[3].u64 ? STR("yes") : STR("enabled, no event"));
         cells[2] = from[3];
     }

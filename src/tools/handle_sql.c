@@ -12,9 +12,6 @@ static bool is_whole(Str type) {
 // Users get raw values: no unit is changed, no separator added.
 static const char *format_of(Str type) {
     if (is_whole(type)) return "id";
-    if (str_eq(type, STR("DOUBLE")) || str_eq(type, STR("FLOAT")) ||
-        str_starts(type, STR("DECIMAL")))
-        return "number(4)";
     return str_eq(type, STR("BOOLEAN")) ? "bool" : "text(400)";
 }
 

@@ -67,13 +67,12 @@ static void explain_missing(const Source *sources, size_t count, const RunTrace 
     Str about = list_about(sources, count, arena);
     Buf text = {0};
     if (enabled)
-        buf_addf(&text, "No data: the capture asked for it, but the trace holds no " STR_FMT ".",
+        buf_addf(&text, "No data: they were asked for, but the trace holds no " STR_FMT ".",
                  STR_ARG(about));
     else
-        buf_addf(&text, "No data: the trace holds no " STR_FMT "; the capture did not record it.",
-                 STR_ARG(about));
+        buf_addf(&text, "No data: the capture recorded no " STR_FMT ".", STR_ARG(about));
     if (!enabled && sources[0].capture.n)
-        buf_addf(&text, " To record it: " STR_FMT ".", STR_ARG(sources[0].capture));
+        buf_addf(&text, " What records them: " STR_FMT ".", STR_ARG(sources[0].capture));
     const TraceFacts *facts = trace->facts;
     if (facts->events_lost || facts->buffers_lost)
         buf_addf(&text, " %llu events and %llu buffers were lost, so some may be among them.",

@@ -287,7 +287,8 @@ static Str within_hard_limit(Str text, Arena *arena) {
 }
 
 Str json_dump_text(const json_t *json, bool pretty, Arena *arena) {
-    char *dump = json_dumps(json, pretty ? JSON_INDENT(2) | JSON_SORT_KEYS : JSON_COMPACT);
+    char *dump = json_dumps(json, pretty ? JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15)
+                                         : JSON_COMPACT | JSON_REAL_PRECISION(15));
     Str text = str_copy(arena, str_from_c(dump));
     free(dump);
     return text;
