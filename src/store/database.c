@@ -41,8 +41,10 @@ static Status database_start(Database *database, Err *err) {
     TRY(duck_open(&duck, &database->duck, err));
     duckdb_connection connection = NULL;
     TRY(duck_connect(database->duck, &connection, err));
-    Status status = OK;
-    if (options->extend) status = options->extend(connection, options->extend_context, err);
+    // Files of a generation never change, so their footers are read once.
+    Status status = duck_run(connection, "SET GLOBAL parquet_metadata_cache=true", err);
+    if (status == OK && options->extend)
+        status = options->extend(connection, options->extend_context, err);
     duckdb_disconnect(&connection);
     return status == OK ? views_load(&database->views, manifest, options->sql_folder, arena, err)
                         : status;

@@ -10,6 +10,7 @@
 
 #define WRITER_PREFIX "writer-"
 #define READER_PREFIX "reader-"
+static const int64_t LEFTOVER_NS = INT64_C(3600) * 1000000000;
 static const int64_t FOREIGN_MARKER_NS = INT64_C(24) * 3600 * 1000000000;
 
 static uint64_t host_hash(Arena *arena) {
@@ -101,10 +102,21 @@ static bool current_generation(Str root, Arena *arena, Str *name) {
     return true;
 }
 
+// The temporary file of a manifest whose writer was killed.
+static bool is_leftover(Str root, Str name, Arena *arena) {
+    FileInfo info;
+    if (!str_starts(name, STR(MANIFEST_NAME ".")) || !str_ends(name, STR(".tmp"))) return false;
+    return os_stat(path_join(arena, root, name), &info, NULL) == OK && info.is_file &&
+           os_wall_ns() - info.mtime_ns > LEFTOVER_NS;
+}
+
 void generation_sweep(Str root) {
     AUTO(arena_done) Arena arena = {0};
     NameList names;
     if (os_list_folder(root, &arena, &names, NULL) != OK) return;
+    for (size_t i = 0; i < names.count; i++)
+        if (is_leftover(root, names.items[i], &arena))
+            (void)os_remove_file(path_join(&arena, root, names.items[i]), NULL);
     // First who is in use, then what the manifest names: a writer renames its manifest before it
     // drops its marker, so a generation that becomes current in between is seen by one or other.
     bool *unused = ARENA_ARRAY(&arena, bool, names.count);

@@ -164,6 +164,12 @@ static void failures_are_said(void **state) {
     assert_non_null(strstr(err.text, "nosuch"));
     assert_int_equal(query_fails("SELECT 'x'::INTEGER", NULL, 0, &err), ERR_ARG);
     assert_int_equal(query_fails("SELECT error('later') FROM sample", NULL, 0, &err), ERR_ARG);
+    // After the first rows have been handed out.
+    assert_int_equal(query_fails("SELECT i, CASE WHEN i = 900000 THEN error('later') END "
+                                 "FROM range(1000000) t(i)",
+                                 NULL, 0, &err),
+                     ERR_ARG);
+    assert_non_null(strstr(err.text, "later"));
     assert_int_equal(query_fails("SELECT $text", &bad, 1, &err), ERR_ARG);
     assert_int_equal(query_fails("", NULL, 0, &err), ERR_ARG);
 }
