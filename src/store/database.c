@@ -8,12 +8,11 @@
 // between; then the new one is taken.
 static Status database_hold(Database *database, Str root, Err *err) {
     enum { TRIES = 10 };
-    StoreState state = STORE_NONE;
-    Str why = {0};
+    Verdict verdict = {0};
     for (unsigned i = 0; i < TRIES; i++) {
         Manifest first;
-        TRY(manifest_load(root, NULL, &database->arena, &first, &state, &why, err));
-        if (state != STORE_VALID) continue;
+        TRY(manifest_load(root, NULL, &database->arena, &first, &verdict, err));
+        if (verdict.state != STORE_VALID) continue;
         Status status =
             generation_hold(root, first.generation, &database->arena, &database->marker, err);
         Str generation = str_copy(&database->arena, first.generation);
@@ -21,13 +20,15 @@ static Status database_hold(Database *database, Str root, Err *err) {
         if (status == ERR_NOT_FOUND) continue;
         TRY(status);
         // Writers replace the manifest before they look for marks, so what it still names is safe.
-        TRY(manifest_load(root, NULL, &database->arena, &database->manifest, &state, &why, err));
-        if (state == STORE_VALID && str_eq(database->manifest.generation, generation)) return OK;
+        TRY(manifest_load(root, NULL, &database->arena, &database->manifest, &verdict, err));
+        if (verdict.state == STORE_VALID && str_eq(database->manifest.generation, generation))
+            return OK;
         manifest_done(&database->manifest);
         if (database->marker.n) (void)os_remove_file(database->marker, NULL);
         database->marker = (Str){0};
     }
-    return err_set(err, state == STORE_NONE ? ERR_NOT_FOUND : ERR_INPUT, STR_FMT, STR_ARG(why));
+    return err_set(err, verdict.state == STORE_NONE ? ERR_NOT_FOUND : ERR_INPUT, STR_FMT,
+                   STR_ARG(verdict.why));
 }
 
 static Status database_start(Database *database, Err *err) {
@@ -173,15 +174,16 @@ static const Arg *arg_named(const Arg *args, size_t count, const char *name) {
 
 static Status bind_one(duckdb_prepared_statement statement, idx_t index, const Arg *args,
                        size_t count, Err *err) {
-    const char *name = duckdb_parameter_name(statement, index);
-    const Arg *arg = name ? arg_named(args, count, name) : NULL;
-    if (!arg) {
-        Status status =
-            err_set(err, ERR_INTERNAL, "the statement needs a value for $%s", name ? name : "?");
-        duckdb_free((void *)(uintptr_t)name);
-        return status;
-    }
-    duckdb_free((void *)(uintptr_t)name);
+    AUTO(arena_done) Arena scratch = {0};
+    const char *allocated = duckdb_parameter_name(statement, index);
+    Str name = str_copy(&scratch, str_from_c(allocated));
+    void *freed = NULL;
+    memcpy(&freed, &allocated, sizeof freed); // const in the interface, ours to free all the same
+    duckdb_free(freed);
+    const Arg *arg = arg_named(args, count, name.p);
+    if (!arg)
+        return err_set(err, ERR_INTERNAL, "the statement needs a value for $" STR_FMT,
+                       STR_ARG(name));
     duckdb_value value = arg_value(arg);
     Status status = OK;
     if (!value || duckdb_bind_value(statement, index, value) != DuckDBSuccess)
@@ -218,6 +220,8 @@ static Status session_prepare(Session *session, Str sql, const Arg *args, size_t
     return bind_all(*out, args, arg_count, err);
 }
 
+// The parameters are what every tool passes; a structure would be built at each call.
+// NOLINTNEXTLINE(readability-function-size)
 Status session_query(Session *session, Str sql, const Arg *args, size_t arg_count, size_t max_rows,
                      Arena *arena, ResultSet *out, Err *err) {
     *out = (ResultSet){0};
@@ -230,6 +234,7 @@ Status session_query(Session *session, Str sql, const Arg *args, size_t arg_coun
     return status;
 }
 
+// NOLINTNEXTLINE(readability-function-size): as above
 Status session_integers(Session *session, Str sql, const Arg *args, size_t arg_count,
                         int64_t null_value, Arena *arena, Integers *out, Err *err) {
     *out = (Integers){0};

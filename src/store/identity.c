@@ -10,7 +10,7 @@ static Status sha256_hex(Str text, Arena *arena, Str *out, Err *err) {
     if (EVP_Digest(text.p, text.n, digest, &n, EVP_sha256(), NULL) != 1)
         return err_set(err, ERR_INTERNAL, "SHA-256 is not available");
     char *hex = arena_bytes(arena, (size_t)n * 2);
-    for (unsigned i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
@@ -68,10 +68,12 @@ Status store_folder(const TraceIdentity *identity, Arena *arena, Str *folder, bo
 Status store_check(Str folder, const TraceIdentity *identity, Arena *arena, StoreState *state,
                    Str *why, Err *err) {
     Manifest manifest;
+    Verdict verdict;
     Str root;
     TRY(manifest_root(folder, arena, &root, err));
-    TRY(manifest_load(root, identity, arena, &manifest, state, why, err));
-    if (*state == STORE_VALID) *why = (Str){0};
+    TRY(manifest_load(root, identity, arena, &manifest, &verdict, err));
+    *state = verdict.state;
+    *why = verdict.why;
     manifest_done(&manifest);
     return OK;
 }

@@ -222,27 +222,27 @@ static bool read_datasets(Check *check, const json_t *json, Manifest *out) {
 }
 
 Status manifest_load(Str root, const TraceIdentity *identity, Arena *arena, Manifest *out,
-                     StoreState *state, Str *why, Err *err) {
+                     Verdict *verdict, Err *err) {
     Check check = {.arena = arena, .root = root};
     bool absent = false;
     Status status = OK;
     *out = (Manifest){.root = root};
-    *state = STORE_INVALID;
+    *verdict = (Verdict){.state = STORE_INVALID};
     out->json = document_read(&check, &absent, &status, err);
     bool good = status == OK && !absent && out->json &&
                 os_real_path(root, arena, &check.real_root, NULL) == OK &&
                 check_header(&check, out->json) && check_identity(&check, out->json, identity) &&
                 read_datasets(&check, out->json, out);
     if (good) {
-        *state = STORE_VALID;
+        verdict->state = STORE_VALID;
         return OK;
     }
     if (absent) {
-        *state = STORE_NONE;
+        verdict->state = STORE_NONE;
         (void)bad(&check, "there is no manifest in " STR_FMT, STR_ARG(root));
     }
     manifest_done(out);
-    *why = check.why.n ? check.why : STR("the database's folder vanished");
+    verdict->why = check.why.n ? check.why : STR("the database's folder vanished");
     return status;
 }
 

@@ -37,11 +37,16 @@ typedef struct Manifest {
 // there.
 Status manifest_root(Str folder, Arena *arena, Str *root, Err *err);
 
+// STORE_INVALID and STORE_NONE come with a sentence that says why.
+typedef struct Verdict {
+    StoreState state;
+    Str why;
+} Verdict;
+
 // Reads and checks the manifest of `root` and the files it lists. `identity` may be NULL: any
-// trace. STORE_INVALID and STORE_NONE come with a sentence in *why; only STORE_VALID fills *out
-// (release with manifest_done).
+// trace. Only STORE_VALID fills *out (release with manifest_done).
 Status manifest_load(Str root, const TraceIdentity *identity, Arena *arena, Manifest *out,
-                     StoreState *state, Str *why, Err *err);
+                     Verdict *verdict, Err *err);
 void manifest_done(Manifest *manifest);
 
 typedef struct ManifestFacts {

@@ -296,7 +296,6 @@ static void add_nearest(Buf *line, const Views *views, Str name) {
 
 // Columns of every table that the statement names.
 static void add_columns(Buf *line, Sandbox *sandbox, Str sql) {
-    AUTO(arena_done) Arena scratch = {0};
     for (size_t i = 0; i < sandbox->views.items.count; i++) {
         const View *view = &sandbox->views.items.items[i];
         if (view->state != VIEW_CREATED || !sql_names(sql, view->name)) continue;
@@ -335,13 +334,13 @@ static void error_explain(Sandbox *sandbox, Str sql, Err *err) {
 
 // ---------------------------------------------------------------- public
 
-static Status query_run(Sandbox *sandbox, Str sql, size_t max_rows, Watch *watch, Arena *arena,
+static Status query_run(Sandbox *sandbox, const UserQuery *query, Watch *watch, Arena *arena,
                         ResultSet *out, Err *err) {
     duckdb_prepared_statement statement = NULL;
     RunLimits limits = {
-        .max_rows = max_rows, .bytes_max = RESULT_BYTES_MAX, .stopped = &watch->stopped};
-    Status status = views_need(&sandbox->views, sandbox->connection, sql, err);
-    if (status == OK) status = prepare_one(sandbox->connection, sql, &statement, err);
+        .max_rows = query->max_rows, .bytes_max = RESULT_BYTES_MAX, .stopped = &watch->stopped};
+    Status status = views_need(&sandbox->views, sandbox->connection, query->sql, err);
+    if (status == OK) status = prepare_one(sandbox->connection, query->sql, &statement, err);
     if (status == OK)
         status = result_collect(sandbox->connection, statement, &limits, arena, out, err);
     duckdb_destroy_prepare(&statement);
@@ -356,7 +355,7 @@ static Status query_watched(Sandbox *sandbox, const UserQuery *query, Arena *are
                    .progress = query->progress,
                    .deadline_ns = os_now_ns() + (uint64_t)seconds * 1000000000u};
     TRY(watch_start(&watch, err));
-    Status status = query_run(sandbox, query->sql, query->max_rows, &watch, arena, out, err);
+    Status status = query_run(sandbox, query, &watch, arena, out, err);
     watch_end(&watch);
     if (!atomic_load(&watch.stopped)) return status;
     *out = (ResultSet){0};
@@ -367,6 +366,7 @@ static Status query_watched(Sandbox *sandbox, const UserQuery *query, Arena *are
                    seconds);
 }
 
+// NOLINTNEXTLINE(readability-function-size): as session_query
 Status database_user_query(Database *database, Str sql, size_t max_rows, unsigned seconds_max,
                            Progress *progress, Arena *arena, ResultSet *out, Err *err) {
     Err own = {0};

@@ -60,7 +60,8 @@ static Status engine_start(StoreWriter *writer, Err *err) {
     TRY(duck_connect(writer->database, &connection, err));
     Status status = chunks_register(connection, err);
     // Row groups in the order they are ready: twice as fast, and each query orders what it shows.
-    if (status == OK) status = duck_run(connection, "SET GLOBAL preserve_insertion_order=false", err);
+    if (status == OK)
+        status = duck_run(connection, "SET GLOBAL preserve_insertion_order=false", err);
     writer->idle[writer->idle_count++] = connection;
     return status;
 }
