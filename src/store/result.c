@@ -175,6 +175,7 @@ static Status integers_collect(duckdb_result *result, IntegerCollector *collecto
     }
 }
 
+// NOLINTNEXTLINE(readability-function-size): as result_collect, and the value
 Status result_integers(duckdb_connection connection, duckdb_prepared_statement statement,
                        const RunLimits *limits, int64_t null_value, Arena *arena, Integers *out,
                        Err *err) {
