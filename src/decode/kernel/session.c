@@ -35,16 +35,16 @@ static const Field LOG_HEADER[] = {
     {"SessionNameString",  F_WSTR,     0, 0},
     {"LogFileNameString",  F_WSTR,     0, 0},
 };
-static const Field MASKS[] = {
-    {"GroupMask1",         F_HEX32, 0, 0},
-    {"GroupMask2",         F_HEX32, 0, 0},
-    {"GroupMask3",         F_HEX32, 0, 0},
-    {"GroupMask4",         F_HEX32, 0, 0},
-    {"GroupMask5",         F_HEX32, 0, 0},
-    {"GroupMask6",         F_HEX32, 0, 0},
-    {"GroupMask7",         F_HEX32, 0, 0},
-    {"GroupMask8",         F_HEX32, 0, 0},
-    {"KernelEventVersion", F_U32,   0, 0}, // from version 2 on
+#define GROUP_MASKS                                                                                \
+    {"GroupMask1", F_HEX32, 0, 0}, {"GroupMask2", F_HEX32, 0, 0}, {"GroupMask3", F_HEX32, 0, 0},   \
+        {"GroupMask4", F_HEX32, 0, 0}, {"GroupMask5", F_HEX32, 0, 0},                              \
+        {"GroupMask6", F_HEX32, 0, 0}, {"GroupMask7", F_HEX32, 0, 0}, {                            \
+        "GroupMask8", F_HEX32, 0, 0                                                                \
+    }
+static const Field MASKS_V0[] = {GROUP_MASKS};
+static const Field MASKS_V2[] = {
+    GROUP_MASKS,
+    {"KernelEventVersion", F_U32, 0, 0},
 };
 static const Field BINARY_RSDS[] = {
     {"Guid",    F_GUID, 0, 0},
@@ -142,15 +142,18 @@ static const Field ASSESSMENT[] = {
     {"Data",             F_BYTES, 0, FIELD_REST},
 };
 
-#define QUIET(hook, name, fields)                                                                  \
-    { hook, 0, 255, name, fields, COUNT_OF(fields), SPEC_NO_STACK, T_EVENT_DATA, NULL }
+#define QUIET(hook, name, fields) QUIET_OF(hook, 0, 255, name, fields)
+#define QUIET_OF(hook, low, high, name, fields)                                                    \
+    { hook, low, high, name, fields, COUNT_OF(fields), SPEC_NO_STACK, T_EVENT_DATA, NULL }
 #define QUIET_NAME(hook, name)                                                                     \
     { hook, 0, 255, name, NULL, 0, SPEC_NO_STACK, T_EVENT_DATA, NULL }
 static const EventSpec SESSION_SPECS[] = {
     QUIET(HOOK_LOG_HEADER, "EventTrace/Header", LOG_HEADER),
-    QUIET(HOOK_MASKS, "EventTrace/Extension", MASKS),
+    QUIET_OF(HOOK_MASKS, 0, 1, "EventTrace/Extension", MASKS_V0),
+    QUIET_OF(HOOK_MASKS, 2, 2, "EventTrace/Extension", MASKS_V2),
     QUIET_NAME(0x0008, "EventTrace/RundownComplete"),
-    QUIET(HOOK_MASKS_END, "EventTrace/EndExtension", MASKS),
+    QUIET_OF(HOOK_MASKS_END, 0, 1, "EventTrace/EndExtension", MASKS_V0),
+    QUIET_OF(HOOK_MASKS_END, 2, 2, "EventTrace/EndExtension", MASKS_V2),
     QUIET_NAME(0x0030, "EventTrace/RundownBegin"),
     QUIET_NAME(0x0031, "EventTrace/RundownEnd"),
     QUIET(0x0040, "EventTrace/DbgIdRsds", BINARY_RSDS),
