@@ -73,7 +73,7 @@ static void add_module(SymBuild *build, Pdb *pdb, size_t module, PdbSymbols *it,
         return;
     }
     while (pdb_symbols_next(it, &symbol) && build->raw.count <= LIMIT_SYMBOLS) {
-        if (symbol.kind <= SYMBOL_THUNK) info->procedures++;
+        if (symbol.kind <= SYMBOL_STATIC) info->procedures++;
         add_symbol(build, pdb, &symbol, (uint32_t)module);
     }
     if (it->damaged) info->damaged = true;

@@ -257,6 +257,10 @@ void pdb_build_omap(PdbBuild *b, uint32_t from, uint32_t to) {
     pb_u32(&b->omap, to);
 }
 
+void pdb_build_share_stream(PdbBuild *b) {
+    b->share_stream = true;
+}
+
 void pdb_build_named(PdbBuild *b, const char *name, const char *content) {
     NamedBuild *named = &b->named[b->named_count++];
     named->name = name;
@@ -386,7 +390,8 @@ size_t build_streams(const PdbBuild *b, Buf *streams) {
     for (uint32_t i = 0; i < b->module_count; i++) {
         uint32_t c13_bytes = 0;
         build_module(&b->modules[i], &streams[next + i], &c13_bytes);
-        build_module_record(&b->modules[i], (uint16_t)(next + i), c13_bytes, &records);
+        build_module_record(&b->modules[i], (uint16_t)(next + (b->share_stream ? 0 : i)), c13_bytes,
+                            &records);
     }
     next += b->module_count;
     build_info(b, &streams[STREAM_INFO], next);

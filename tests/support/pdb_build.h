@@ -44,6 +44,8 @@ void pdb_build_lines(PdbBuild *b, uint32_t module, uint32_t file, uint32_t offse
 void pdb_build_contribution(PdbBuild *b, uint16_t segment, uint32_t offset, uint32_t size,
                             uint16_t module);
 void pdb_build_omap(PdbBuild *b, uint32_t from, uint32_t to);
+// Hostile: every module record names the first module's stream.
+void pdb_build_share_stream(PdbBuild *b);
 void pdb_build_named(PdbBuild *b, const char *name, const char *content);
 
 typedef struct MsfSpec {

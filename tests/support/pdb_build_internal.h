@@ -37,6 +37,7 @@ struct PdbBuild {
     uint32_t module_count;
     NamedBuild named[BUILD_NAMED];
     uint32_t named_count;
+    bool share_stream;
 };
 
 void pb_u8(Buf *b, uint8_t v);
