@@ -35,6 +35,12 @@ static const Case CASES[] = {
      "disk read 4ms irp=0x10 response=1ms version=2\n"
      "disk write 5ms irp=0x10 response=1ms version=2\n",
      "disk_io: ts_ns kind utid", "2000000 read 1\n4000000 read 2\n5000000 write -\n"},
+    {"a start much older than the response belongs to another request",
+     HEAD "disk read-init 1ms irp=0x10 version=2 by=101 by_pid=100\n"
+     "disk read 500ms irp=0x10 response=1ms version=2\n"
+     "disk read-init 501ms irp=0x10 version=2 by=101 by_pid=100\n"
+     "disk read 800ms irp=0x10 response=299ms version=2\n",
+     "disk_io: ts_ns utid", "500000000 -\n800000000 1\n"},
     {"the stack of the start serves the completion",
      HEAD "disk read-init 1ms irp=0x10 tid=101 by=101 by_pid=100 stack=0xfffff80000001000\n"
      "disk read 2ms irp=0x10 tid=101 response=1ms by=201 by_pid=200\n",

@@ -128,13 +128,20 @@ static void note_disk(Notes *notes, const Note *blank, const EtlEvent *event,
     notes_push(notes, NOTE_DISK, &note);
 }
 
-// The start of the request that ends at this event: the latest one of its kind with its IRP.
+// The start of the request that ends at this event: the latest one of its kind with its IRP. It is
+// logged within microseconds of the moment that the response is counted from; one that is much
+// older belongs to an earlier request, and that of this one was lost.
 static const Note *find_start(Decoder *decoder, const EtlEvent *event, const EventSpec *spec,
                               const Values *v) {
+    enum { SLACK_PER_S = 100 }; // a hundredth of a second
     if (!value_has(v, D_IRP)) return NULL;
     NoteList starts = world_notes(decoder->world, NOTE_DISK, v->at[D_IRP].u);
     const Note *start = note_before(starts, event->ticks, decoder->seq);
-    return start && start->hook == disk_hook(spec->hook)->init ? start : NULL;
+    if (!start || start->hook != disk_hook(spec->hook)->init) return NULL;
+    uint64_t age = (uint64_t)event->ticks - (uint64_t)start->ticks;
+    uint64_t slack = world_header(decoder->world)->ticks_per_s / SLACK_PER_S;
+    uint64_t response = value_has(v, D_RESPONSE) ? v->at[D_RESPONSE].u : age;
+    return age > response && age - response > slack ? NULL : start;
 }
 
 // Stack of the request's start where one was recorded (the completion's is some other thread's).
