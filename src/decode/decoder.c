@@ -43,7 +43,10 @@ Str value_text(Decoder *decoder, const Values *values, unsigned slot, FieldType 
 uint64_t decoder_frame(Decoder *decoder, uint32_t utid, uint64_t address, int64_t ticks) {
     uint32_t upid = world_process_of_thread(decoder->world, utid);
     uint64_t frame = world_frame(decoder->world, upid, address, ticks);
-    if (frame) (void)map_put(&decoder->frames->seen, frame, address, NULL);
+    uint64_t *recent = &decoder->frames->recent[u64_hash(frame) % FRAMES_RECENT];
+    if (!frame || *recent == frame) return frame;
+    (void)map_put(&decoder->frames->seen, frame, 1, NULL);
+    *recent = frame;
     return frame;
 }
 

@@ -6,8 +6,10 @@
 #include "decode/world_internal.h"
 
 // Distinct frames that rows of one worker refer to.
+enum { FRAMES_RECENT = 4096 };
 typedef struct FrameSet {
-    Map seen; // frame_id to the address it was first seen at
+    Map seen;                       // keys: frame ids
+    uint64_t recent[FRAMES_RECENT]; // known to be in `seen`
 } FrameSet;
 
 // Positions in the world's stack lists; events of a buffer come in time order, so both only move

@@ -1,12 +1,11 @@
 // Processes, threads, images, frames, stacks, methods, providers and classes as rows.
 #include "decode/entity_rows.h"
 
+#include "base/sort.h"
 #include "decode/decoder.h"
 #include "decode/describe.h"
 #include "decode/trace_rows.h"
 #include "decode/world_internal.h"
-
-#include <stdlib.h>
 
 static void put_bound(Row *row, const World *world, int64_t ticks) {
     bool known = ticks != INT64_MIN && ticks != INT64_MAX;
@@ -121,27 +120,7 @@ static void method_rows(const World *world, Rows *rows) {
     }
 }
 
-static int compare_slots(const void *a, const void *b) {
-    const MapSlot *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-static void frame_row(Rows *rows, const World *world, uint64_t frame, uint64_t address) {
-    bool raw = frame & FRAME_RAW, method = !raw && frame & METHOD_BIT;
-    uint32_t owner = (uint32_t)((frame & ~METHOD_BIT) >> 32);
-    uint64_t rva = frame & (FRAME_RETURN - 1);
-    Row row = row_begin(rows, T_FRAME);
-    put_u64(&row, frame);
-    put_id(&row, raw || method ? 0 : owner);
-    put_id(&row, method ? owner : 0);
-    put_u64_if(&row, !raw, rva);
-    put_u64(&row, address);
-    put_bool(&row, world_is_kernel_address(world, address));
-    put_bool(&row, !raw && frame & FRAME_RETURN);
-    row_end(&row);
-}
-
-// Address of a frame of the stack tree, from its module's first mapping.
+// Address of a frame: where its module was first mapped, whichever process it was seen in.
 static uint64_t frame_address(const World *world, uint64_t frame) {
     uint32_t owner = (uint32_t)((frame & ~METHOD_BIT) >> 32);
     uint64_t rva = frame & (FRAME_RETURN - 1);
@@ -154,19 +133,33 @@ static uint64_t frame_address(const World *world, uint64_t frame) {
     return world->images.items[owner - 1].base + rva;
 }
 
+static void frame_row(Rows *rows, const World *world, uint64_t frame) {
+    bool raw = frame & FRAME_RAW, method = !raw && frame & METHOD_BIT;
+    uint32_t owner = (uint32_t)((frame & ~METHOD_BIT) >> 32);
+    uint64_t rva = frame & (FRAME_RETURN - 1), address = frame_address(world, frame);
+    Row row = row_begin(rows, T_FRAME);
+    put_u64(&row, frame);
+    put_id(&row, raw || method ? 0 : owner);
+    put_id(&row, method ? owner : 0);
+    put_u64_if(&row, !raw, rva);
+    put_u64(&row, address);
+    put_bool(&row, world_is_kernel_address(world, address));
+    put_bool(&row, !raw && frame & FRAME_RETURN);
+    row_end(&row);
+}
+
 static void frame_rows(const World *world, EntityFacts *facts, Rows *rows) {
     for (size_t i = 0; i < world->nodes.count; i++) {
         uint64_t frame = world->nodes.items[i].frame;
-        if (!map_get(&facts->frames, frame))
-            (void)map_put(&facts->frames, frame, frame_address(world, frame), NULL);
+        if (!map_get(&facts->frames, frame)) (void)map_put(&facts->frames, frame, 1, NULL);
     }
-    VEC(MapSlot) slots = {0};
+    VEC(SortKey) order = {0};
     for (size_t i = 0; i < facts->frames.capacity; i++)
-        if (facts->frames.used[i]) *vec_push(&slots) = facts->frames.slots[i];
-    if (slots.count) qsort(slots.items, slots.count, sizeof(MapSlot), compare_slots);
-    for (size_t i = 0; i < slots.count; i++)
-        frame_row(rows, world, slots.items[i].key, slots.items[i].value);
-    vec_free(&slots);
+        if (facts->frames.used[i])
+            *vec_push(&order) = (SortKey){facts->frames.slots[i].key, (uint32_t)i};
+    sort_keys(order.items, order.count);
+    for (size_t i = 0; i < order.count; i++) frame_row(rows, world, order.items[i].key);
+    vec_free(&order);
 }
 
 static void stack_rows(const World *world, Rows *rows) {

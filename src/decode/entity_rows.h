@@ -10,7 +10,7 @@ typedef struct EntityFacts {
     uint64_t rows[TABLE_COUNT];
     uint64_t *class_stacks; // per class index
     uint64_t stacks_taken, short_payloads;
-    Map frames; // frame_id of rows to an address
+    Map frames; // keys: frame ids that rows refer to
     // Filled by entity_rows():
     int64_t duration_ns;
     uint64_t data_loss_issues;

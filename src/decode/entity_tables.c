@@ -199,7 +199,7 @@ static const ColumnDef FRAME_COLUMNS[] = {
     {"image_id",  COL_U32,  "Module (image.image_id of its module_id); NULL: no image covers it"},
     {"method_id", COL_U32,  "Managed method (method.method_id); NULL: not managed code"         },
     {"rva",       COL_U64,  "Offset in the image"                                               },
-    {"address",   COL_U64,  "Address; for frames of an image, as first seen"                    },
+    {"address",   COL_U64,  "Address; for frames of an image, where it was first mapped"        },
     {"is_kernel", COL_BOOL, "Kernel address"                                                    },
     {"is_return", COL_BOOL, "A return address: its call stands just before it"                  },
 };

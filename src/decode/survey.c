@@ -250,7 +250,6 @@ static Status survey_buffer(void *context, unsigned index, size_t item, Err *err
     }
 COMPARE_FIELDS(compare_kept, Kept, ticks, seq)
 COMPARE_FIELDS(compare_definitions, StackDefinition, seq, key)
-COMPARE_FIELDS(compare_refs, StackRef, seq, key)
 COMPARE_FIELDS(compare_inline, InlineStack, seq, ticks)
 COMPARE_FIELDS(compare_user_parts, UserPart, match_id, raw)
 
@@ -278,23 +277,19 @@ static int compare_mentions(const void *a, const void *b) {
 
 // Moves a worker's results into `out`, raw stack numbers translated.
 static void merge_worker(Survey *out, Survey *part) {
-    VEC(uint32_t) map = {0};
-    *vec_push(&map) = 0;
-    for (size_t i = 0; i < part->raw.items.count; i++) {
-        const RawStack *stack = &part->raw.items.items[i];
-        *vec_push(&map) = raw_stack_add(&out->raw, stack->frames, stack->count);
-    }
+    uint32_t *map = mem_zero(part->raw.items.count + 1, sizeof *map);
+    raw_stacks_merge(&out->raw, &part->raw, map);
     for (size_t i = 0; i < part->refs.count; i++) {
         StackRef *ref = &part->refs.items[i];
-        if (!ref->by_key) ref->key = map.items[ref->key];
+        if (!ref->by_key) ref->key = map[ref->key];
     }
     for (size_t i = 0; i < part->definitions.count; i++)
-        part->definitions.items[i].raw = map.items[part->definitions.items[i].raw];
+        part->definitions.items[i].raw = map[part->definitions.items[i].raw];
     for (size_t i = 0; i < part->inline_stacks.count; i++)
-        part->inline_stacks.items[i].raw = map.items[part->inline_stacks.items[i].raw];
+        part->inline_stacks.items[i].raw = map[part->inline_stacks.items[i].raw];
     for (size_t i = 0; i < part->user_parts.count; i++)
-        part->user_parts.items[i].raw = map.items[part->user_parts.items[i].raw];
-    vec_free(&map);
+        part->user_parts.items[i].raw = map[part->user_parts.items[i].raw];
+    mem_free(map);
     raw_stacks_done(&part->raw);
     for (size_t i = 0; i < part->classes.items.count; i++)
         class_merge(&out->classes, &part->classes.items.items[i]);
@@ -312,7 +307,6 @@ static void merge_worker(Survey *out, Survey *part) {
 
 static void sort_all(Survey *out) {
     SORT(&out->kept, compare_kept);
-    SORT(&out->refs, compare_refs);
     SORT(&out->definitions, compare_definitions);
     SORT(&out->inline_stacks, compare_inline);
     SORT(&out->user_parts, compare_user_parts);

@@ -1,5 +1,6 @@
 // Stacks: kernel and user parts joined over the whole trace, keys resolved, distinct stacks
 // interned as a tree whose nodes are (caller, frame). Rules: docs/formats/etl.md, stacks.
+#include "base/sort.h"
 #include "decode/world_internal.h"
 
 #include <stdlib.h>
@@ -171,14 +172,29 @@ static void join_group(const StackRef *refs, size_t count, JoinedVec *out) {
 static void join_refs(World *world, JoinedVec *out) {
     Survey *survey = &world->survey;
     size_t count = survey->refs.count;
-    StackRef *refs = survey->refs.items;
-    if (count) qsort(refs, count, sizeof *refs, compare_ref_groups);
+    const StackRef *refs = survey->refs.items;
+    SortKey *order = mem_alloc(arena_array_bytes(count, sizeof *order));
+    for (size_t i = 0; i < count; i++)
+        order[i] = (SortKey){(uint64_t)refs[i].ticks ^ (uint64_t)1 << 63, (uint32_t)i};
+    sort_keys(order, count);
+    VEC(StackRef) same = {0}; // records of one time, then by thread
+    vec_reserve(out, count);
     for (size_t i = 0; i < count;) {
-        size_t to = i + 1;
-        while (to < count && refs[to].ticks == refs[i].ticks && refs[to].tid == refs[i].tid) to++;
-        join_group(refs + i, to - i, out);
+        same.count = 0;
+        size_t to = i;
+        for (; to < count && order[to].key == order[i].key; to++)
+            *vec_push(&same) = refs[order[to].index];
+        if (same.count > 1) qsort(same.items, same.count, sizeof *same.items, compare_ref_groups);
+        for (size_t k = 0; k < same.count;) {
+            size_t end = k + 1;
+            while (end < same.count && same.items[end].tid == same.items[k].tid) end++;
+            join_group(same.items + k, end - k, out);
+            k = end;
+        }
         i = to;
     }
+    vec_free(&same);
+    mem_free(order);
 }
 
 static uint32_t user_part(const Survey *survey, uint64_t match_id) {

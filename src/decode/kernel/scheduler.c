@@ -44,38 +44,24 @@ static const ColumnDef READY_THREAD_COLUMNS[] = {
 const TableDef TABLE_READY_THREAD = {"ready_thread", "One thread made ready to run",
                                      READY_THREAD_COLUMNS, COUNT_OF(READY_THREAD_COLUMNS)};
 
-enum SwitchSlot {
-    CS_NEW = 1,
-    CS_OLD,
-    CS_NEW_PRIORITY,
-    CS_OLD_PRIORITY,
-    CS_C_STATE,
-    CS_REASON,
-    CS_MODE,
-    CS_STATE,
-    CS_IDEAL,
-    CS_WAIT,
-};
-
 #define SWITCH_HEAD                                                                                \
-    {"NewThreadId", F_U32, CS_NEW, 0}, {"OldThreadId", F_U32, CS_OLD, 0},                          \
-        {"NewThreadPriority", F_I8, CS_NEW_PRIORITY, 0}, {                                         \
-        "OldThreadPriority", F_I8, CS_OLD_PRIORITY, 0                                              \
+    {"NewThreadId", F_U32, 0, 0}, {"OldThreadId", F_U32, 0, 0}, {"NewThreadPriority", F_I8, 0, 0}, \
+    {                                                                                              \
+        "OldThreadPriority", F_I8, 0, 0                                                            \
     }
 static const Field SWITCH_V1[] = {
     SWITCH_HEAD,
-    {"NewThreadQuantum",            F_I8, 0,         0},
-    {"OldThreadQuantum",            F_I8, 0,         0},
-    {"OldThreadWaitReason",         F_I8, CS_REASON, 0},
-    {"OldThreadWaitMode",           F_I8, CS_MODE,   0},
-    {"OldThreadState",              F_I8, CS_STATE,  0},
-    {"OldThreadWaitIdealProcessor", F_I8, CS_IDEAL,  0},
+    {"NewThreadQuantum",            F_I8, 0, 0},
+    {"OldThreadQuantum",            F_I8, 0, 0},
+    {"OldThreadWaitReason",         F_I8, 0, 0},
+    {"OldThreadWaitMode",           F_I8, 0, 0},
+    {"OldThreadState",              F_I8, 0, 0},
+    {"OldThreadWaitIdealProcessor", F_I8, 0, 0},
 };
 #define SWITCH_REST(mode)                                                                          \
-    {"PreviousCState", F_U8, CS_C_STATE, 0}, {"SpareByte", F_I8, 0, 0},                            \
-        {"OldThreadWaitReason", F_I8, CS_REASON, 0}, {mode, F_U8, CS_MODE, 0},                     \
-        {"OldThreadState", F_I8, CS_STATE, 0}, {"OldThreadWaitIdealProcessor", F_I8, CS_IDEAL, 0}, \
-        {"NewThreadWaitTime", F_U32, CS_WAIT, 0}, {                                                \
+    {"PreviousCState", F_U8, 0, 0}, {"SpareByte", F_I8, 0, 0},                                     \
+        {"OldThreadWaitReason", F_I8, 0, 0}, {mode, F_U8, 0, 0}, {"OldThreadState", F_I8, 0, 0},   \
+        {"OldThreadWaitIdealProcessor", F_I8, 0, 0}, {"NewThreadWaitTime", F_U32, 0, 0}, {         \
         "OldThreadRemainingQuantum", F_U32, 0, 0                                                   \
     }
 static const Field SWITCH_V2[] = {SWITCH_HEAD, SWITCH_REST("OldThreadWaitMode")};
@@ -85,58 +71,68 @@ static const Field SWITCH_V5[] = {
     SWITCH_HEAD, SWITCH_REST("ThreadFlags"), {"Reserved", F_U32, 0, 0}
 };
 
+// The head of every version; hot, so it is read by hand instead of by the fields above.
 static void emit_switch(Decoder *decoder, const EtlEvent *event, const EventSpec *spec) {
-    enum { COMPLETE_V1 = 10 };
-    Values v;
-    if (spec_read(spec, event, &v) < COMPLETE_V1) {
+    (void)spec;
+    Rd r = rd_from_str(event->payload);
+    uint32_t new_tid = rd_u32(&r), old_tid = rd_u32(&r);
+    int8_t new_priority = rd_i8(&r), old_priority = rd_i8(&r);
+    uint8_t c_state = rd_u8(&r);
+    rd_skip(&r, 1);
+    uint8_t reason = rd_u8(&r), mode = rd_u8(&r), state = rd_u8(&r), ideal = rd_u8(&r);
+    if (!rd_ok(&r)) {
         decoder->short_payloads++;
         return;
     }
-    uint32_t new_tid = (uint32_t)v.at[CS_NEW].u, old_tid = (uint32_t)v.at[CS_OLD].u;
+    bool has_wait = event->version >= 2 && rd_left(&r) >= 4;
+    uint32_t wait = has_wait ? rd_u32(&r) : 0;
     Row row = decoder_row(decoder, T_CONTEXT_SWITCH, event);
     put_id(&row, world_thread(decoder->world, new_tid, event->ticks));
     put_id(&row, world_thread(decoder->world, old_tid, event->ticks));
     put_u32(&row, new_tid);
     put_u32(&row, old_tid);
-    put_i32(&row, (int32_t)v.at[CS_NEW_PRIORITY].u);
-    put_i32(&row, (int32_t)v.at[CS_OLD_PRIORITY].u);
-    put_u8(&row, (uint8_t)v.at[CS_STATE].u);
-    put_u8(&row, (uint8_t)v.at[CS_REASON].u);
+    put_i32(&row, new_priority);
+    put_i32(&row, old_priority);
+    put_u8(&row, state);
+    put_u8(&row, reason);
     // From version 3 on only bit 0 is the mode; the rest is quality of service.
-    put_u8(&row, event->version >= 3 ? v.at[CS_MODE].u & 1 : (uint8_t)v.at[CS_MODE].u);
-    put_u8_if(&row, value_has(&v, CS_C_STATE) && old_tid == 0, (uint8_t)v.at[CS_C_STATE].u);
-    put_u32_if(&row, value_has(&v, CS_WAIT), (uint32_t)v.at[CS_WAIT].u);
-    put_u8(&row, (uint8_t)v.at[CS_IDEAL].u);
+    put_u8(&row, event->version >= 3 ? mode & 1 : mode);
+    put_u8_if(&row, event->version >= 2 && old_tid == 0, c_state);
+    put_u32_if(&row, has_wait, wait);
+    put_u8(&row, ideal);
     put_id(&row, decoder_stack(decoder, event, new_tid));
     row_end(&row);
 }
 
-enum ReadySlot { R_TID = 1, R_REASON, R_INCREMENT, R_FLAGS };
 static const Field READY[] = {
-    {"TThreadId",       F_U32, R_TID,       0},
-    {"AdjustReason",    F_I8,  R_REASON,    0},
-    {"AdjustIncrement", F_I8,  R_INCREMENT, 0},
-    {"Flag",            F_U8,  R_FLAGS,     0},
-    {"Reserved",        F_I8,  0,           0},
+    {"TThreadId",       F_U32, 0, 0},
+    {"AdjustReason",    F_I8,  0, 0},
+    {"AdjustIncrement", F_I8,  0, 0},
+    {"Flag",            F_U8,  0, 0},
+    {"Reserved",        F_I8,  0, 0},
 };
 
 static void emit_ready(Decoder *decoder, const EtlEvent *event, const EventSpec *spec) {
     enum { IN_DPC = 1 };
-    Values v;
-    if (spec_read(spec, event, &v) < 4) {
+    (void)spec;
+    Rd r = rd_from_str(event->payload);
+    uint32_t tid = rd_u32(&r);
+    uint8_t reason = rd_u8(&r);
+    int8_t increment = rd_i8(&r);
+    uint8_t flags = rd_u8(&r);
+    if (!rd_ok(&r)) {
         decoder->short_payloads++;
         return;
     }
-    uint32_t tid = (uint32_t)v.at[R_TID].u;
-    bool in_dpc = v.at[R_FLAGS].u & IN_DPC;
+    bool in_dpc = flags & IN_DPC;
     uint32_t waker = decoder_thread(decoder, event, ETL_NO_ID);
     Row row = decoder_row(decoder, T_READY_THREAD, event);
     put_id(&row, world_thread(decoder->world, tid, event->ticks));
     put_u32(&row, tid);
     put_id(&row, in_dpc ? 0 : waker);
-    put_u8(&row, (uint8_t)v.at[R_REASON].u);
-    put_i32(&row, (int32_t)v.at[R_INCREMENT].u);
-    put_u8(&row, (uint8_t)v.at[R_FLAGS].u);
+    put_u8(&row, reason);
+    put_i32(&row, increment);
+    put_u8(&row, flags);
     put_bool(&row, in_dpc);
     put_id(&row,
            decoder_stack(decoder, event, waker ? world_tid(decoder->world, waker) : ETL_NO_ID));

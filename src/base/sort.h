@@ -1,0 +1,16 @@
+// Sorting of large arrays by a 64-bit key: stable LSD radix sort of (key, index) pairs. Passes over
+// bytes that all keys share are left out, so keys of one trace (close together in time) cost few.
+#ifndef BASE_SORT_H
+#define BASE_SORT_H
+
+#include "base/arena.h"
+
+typedef struct SortKey {
+    uint64_t key;
+    uint32_t index; // whatever the caller wants to find again
+} SortKey;
+
+// Sorts ascending by key; equal keys keep their order.
+void sort_keys(SortKey *keys, size_t count);
+
+#endif
