@@ -54,7 +54,7 @@ struct StoreWriter {
 // ---------------------------------------------------------------- engine
 
 static Status engine_start(StoreWriter *writer, Err *err) {
-    DuckOptions options = {0};
+    DuckOptions options = {.threads = 1};
     duckdb_connection connection = NULL;
     TRY(duck_open(&options, &writer->database, err));
     TRY(duck_connect(writer->database, &connection, err));
