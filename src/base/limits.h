@@ -13,6 +13,14 @@ enum {
     LIMIT_SCHEMA_FIELDS = 4096,
     LIMIT_MANIFEST_BYTES = 16 * 1024 * 1024,
     LIMIT_TEXT_BYTES = 64 * 1024, // one converted string
+    LIMIT_EVENT_STEPS = 1 << 20,              // values of one event
+    LIMIT_EVENT_JSON_BYTES = 4 * 1024 * 1024, // its fields as text
+    LIMIT_MAP_ENTRIES = 65536,                // of one value map
+    LIMIT_MANIFEST_CHUNKS = 4096,             // of one EventSource manifest
+    LIMIT_XML_DEPTH = 32,
+    LIMIT_XML_ELEMENTS = 1 << 20,
+    LIMIT_MANIFEST_FILES = 4096, // of a folder
+    LIMIT_TMF_LINES = 4 << 20,
     // Replies
     LIMIT_REPLY_BYTES_DEFAULT = 10000,
     LIMIT_REPLY_BYTES = 24000,

@@ -1,22 +1,43 @@
-// Class descriptions: kernel layouts by hook, TraceLogging from the event's own metadata.
+// Class descriptions. Sources are asked in this order: kernel layouts, TraceLogging metadata of the
+// event itself, metadata embedded in the trace. Whatever answers is compiled into a schema
+// (decode/fields.h) that reads payloads later without it.
 #include "decode/describe.h"
+
+#include "decode/embedded.h"
+#include "decode/fields_known.h"
+#include "decode/tracelogging.h"
 
 struct Describer {
     const World *world;
+    Embedded embedded;
 };
 
 Describer *describer_open(const World *world) {
     Describer *describer = mem_zero(1, sizeof *describer);
     describer->world = world;
+    embedded_open(&describer->embedded, world);
     return describer;
 }
 
 void describer_close(Describer *describer) {
+    if (!describer) return;
+    embedded_done(&describer->embedded);
     mem_free(describer);
 }
 
-static void describe_kernel(const EventClass *class, uint16_t hook, Arena *arena,
-                            ClassDescription *out) {
+static unsigned pointer_size_of(const EventClass *class) {
+    return class->key.pointer_size == 4 ? 4 : 8;
+}
+
+static Str keep_schema(const EventClass *class, const FieldsLayout *layout, Arena *arena) {
+    AUTO(buf_done) Buf bytes = {0};
+    schema_begin(&bytes, pointer_size_of(class));
+    schema_add(&bytes, layout);
+    return str_copy(arena, buf_str(&bytes));
+}
+
+static void describe_kernel(const Describer *describer, const EventClass *class, uint16_t hook,
+                            Arena *arena, ClassDescription *out) {
     bool exact = false;
     const EventSpec *spec = spec_find(hook, class->key.version, &exact);
     const char *name = spec ? spec->name : spec_hook_name(hook);
@@ -35,34 +56,71 @@ static void describe_kernel(const EventClass *class, uint16_t hook, Arena *arena
         out->decoded_by = exact ? STR("kernel") : STR("kernel nearest version");
     if (spec && spec->table != T_EVENT_DATA)
         out->table_name = str_from_c(table_def(spec->table)->name);
+    if (!spec || !spec->field_count) return;
+    AUTO(buf_done) Buf schema = {0};
+    schema_put_kernel(&schema, pointer_size_of(class), hook, class->key.version,
+                      world_header(describer->world));
+    out->schema = str_copy(arena, buf_str(&schema));
 }
 
-static void describe_tracelogging(const EventClass *class, ClassDescription *out) {
-    Rd traits = rd_from_str(class->traits);
-    rd_skip(&traits, 2);
-    Str provider = rd_astr_raw(&traits);
-    if (provider.n && str_is_utf8(provider)) out->provider_name = provider;
-    Rd schema = rd_from_str(class->schema);
-    rd_skip(&schema, 2);
-    while (rd_left(&schema) && rd_u8(&schema) & 0x80) {
-    }
-    Str name = rd_astr_raw(&schema);
-    if (str_is_utf8(name)) out->event_name = name;
-    out->schema = class->schema;
-    out->decoded_by = STR("tracelogging");
+static void describe_tracelogging(const EventClass *class, Arena *arena, ClassDescription *out) {
+    AUTO(layout_done) FieldsLayout layout = {0};
+    bool whole = tracelogging_layout(class->schema, arena, &layout, &out->event_name);
+    out->schema = keep_schema(class, &layout, arena);
+    out->decoded_by = whole ? STR("tracelogging") : STR("tracelogging (damaged metadata)");
+}
+
+static Str event_name_of(const EventInfo *info, Arena *arena) {
+    if (info->event_name.n) return info->event_name;
+    if (!info->task_name.n) return info->opcode_name;
+    bool plain = !info->opcode_name.n || str_eq(info->opcode_name, STR("Info")) ||
+                 str_eq(info->opcode_name, STR("win:Info"));
+    if (plain) return info->task_name;
+    return str_format(arena, STR_FMT "/" STR_FMT, STR_ARG(info->task_name),
+                      STR_ARG(info->opcode_name));
+}
+
+static bool describe_embedded(Describer *describer, const EventClass *class, Arena *arena,
+                              ClassDescription *out) {
+    const ClassKey *key = &class->key;
+    bool classic = key->kind == ETL_CLASSIC;
+    uint16_t id = classic ? key->opcode : key->id;
+    Str bytes = embedded_info(&describer->embedded, classic, &key->provider, id, key->version);
+    EventInfo info;
+    if (!bytes.p || !event_info_read(bytes, arena, &info)) return false;
+    AUTO(layout_done) FieldsLayout layout = {0};
+    bool whole = event_info_layout(bytes, embedded_map, &describer->embedded, arena, &layout);
+    if (!classic) fields_fix_known(&key->provider, key->id, pointer_size_of(class), &layout);
+    out->provider_name = info.provider_name;
+    out->task_name = info.task_name;
+    out->opcode_name = info.opcode_name;
+    out->event_name = event_name_of(&info, arena);
+    out->schema = keep_schema(class, &layout, arena);
+    out->decoded_by = whole ? STR("embedded") : STR("embedded (damaged metadata)");
+    return true;
+}
+
+static void describe_provider(const Describer *describer, const EventClass *class, Arena *arena,
+                              ClassDescription *out) {
+    if (out->provider_name.n) return;
+    if (class->traits.n) out->provider_name = traits_name(class->traits, arena);
+    if (!out->provider_name.n)
+        out->provider_name = embedded_provider_name(&describer->embedded, &class->key.provider);
 }
 
 void describe_class(Describer *describer, const EventClass *class, Arena *arena,
                     ClassDescription *out) {
-    (void)describer;
     *out = (ClassDescription){0};
     uint16_t hook = class->key.hook;
     bool classic = class->key.kind == ETL_CLASSIC &&
                    spec_class_hook(&class->key.provider, class->key.opcode, &hook);
-    if (class->key.kind == ETL_SYSTEM || classic)
-        describe_kernel(class, hook, arena, out);
-    else if (class->key.tracelogging)
-        describe_tracelogging(class, out);
-    else
+    if (class->key.kind == ETL_SYSTEM || classic) {
+        describe_kernel(describer, class, hook, arena, out);
+        return;
+    }
+    if (class->key.tracelogging)
+        describe_tracelogging(class, arena, out);
+    else if (!describe_embedded(describer, class, arena, out))
         out->decoded_by = STR("none: no schema");
+    describe_provider(describer, class, arena, out);
 }

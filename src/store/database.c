@@ -40,10 +40,12 @@ static Status database_start(Database *database, Err *err) {
         duck.temp_folder = str_format(arena, STR_FMT "/" STR_FMT "/tmp-%d", STR_ARG(manifest->root),
                                       STR_ARG(manifest->generation), os_process_id());
     TRY(duck_open(&duck, &database->duck, err));
+    database->schemas = event_schemas_open(database);
     duckdb_connection connection = NULL;
     TRY(duck_connect(database->duck, &connection, err));
     // Files of a generation never change, so their footers are read once.
     Status status = duck_run(connection, "SET GLOBAL parquet_metadata_cache=true", err);
+    if (status == OK) status = event_functions_register(connection, database->schemas, err);
     if (status == OK && options->extend)
         status = options->extend(connection, options->extend_context, err);
     duckdb_disconnect(&connection);
@@ -76,6 +78,7 @@ void database_close(Database *database) {
         session = next;
     }
     duckdb_close(&database->duck);
+    event_schemas_close(database->schemas);
     views_done(&database->views);
     if (database->marker.n) {
         (void)os_remove_file(database->marker, NULL);

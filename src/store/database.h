@@ -3,6 +3,7 @@
 #define STORE_DATABASE_H
 
 #include "store/duck.h"
+#include "store/event_schemas.h"
 #include "store/manifest.h"
 #include "store/views.h"
 
@@ -21,7 +22,8 @@ struct Database {
     duckdb_database duck;
     Mutex views_lock; // guards views
     Views views;
-    Mutex lock; // guards idle
+    EventSchemas *schemas; // shared with the instances of user queries
+    Mutex lock;            // guards idle
     Session *idle;
 };
 

@@ -14,7 +14,7 @@
 #define MANIFEST_PRODUCER "etw-mcp"
 enum {
     MANIFEST_VERSION = 3,
-    STORE_SCHEMA_VERSION = 1, // raise when rows change meaning while their columns stay
+    STORE_SCHEMA_VERSION = 2, // raise when rows change meaning while their columns stay
 };
 
 typedef struct PartFile {

@@ -252,6 +252,7 @@ static Status sandbox_open(const Database *database, Str sql, Sandbox *sandbox, 
     DuckOptions duck = {.threads = options->threads, .memory_bytes = memory};
     TRY(duck_open(&duck, &sandbox->duck, err));
     TRY(duck_connect(sandbox->duck, &sandbox->connection, err));
+    TRY(event_functions_register(sandbox->connection, database->schemas, err));
     if (options->extend) TRY(options->extend(sandbox->connection, options->extend_context, err));
     TRY(views_load(&sandbox->views, &database->manifest, options->sql_folder, &sandbox->arena,
                    err));

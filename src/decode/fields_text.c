@@ -1,0 +1,428 @@
+// Values as JSON: numbers stay numbers up to 2^53 (larger ones are decimal text), pointers and what
+// is declared hexadecimal are "0x" text, map values are their labels.
+#include "decode/fields_internal.h"
+
+#include <inttypes.h>
+
+static const uint64_t JSON_EXACT = (uint64_t)1 << 53;
+
+static void add_unsigned(Buf *out, uint64_t v) {
+    enum { DIGITS = 20 };
+    char text[DIGITS];
+    size_t at = DIGITS;
+    do {
+        text[--at] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    buf_add(out, (Str){text + at, DIGITS - at});
+}
+
+static void add_integer(Buf *out, uint64_t u, bool is_signed) {
+    bool negative = is_signed && (int64_t)u < 0;
+    uint64_t size = negative ? 0 - u : u;
+    if (size > JSON_EXACT) buf_add_char(out, '"');
+    if (negative) buf_add_char(out, '-');
+    add_unsigned(out, size);
+    if (size > JSON_EXACT) buf_add_char(out, '"');
+}
+
+static const char HEX_DIGITS[] = "0123456789abcdef";
+
+static void add_hex_digits(Buf *out, uint64_t v) {
+    enum { DIGITS = 16 };
+    char text[DIGITS + 2];
+    size_t at = DIGITS + 2;
+    do {
+        text[--at] = HEX_DIGITS[v & 15];
+        v >>= 4;
+    } while (v);
+    text[--at] = 'x';
+    text[--at] = '0';
+    buf_add(out, (Str){text + at, DIGITS + 2 - at});
+}
+
+static void add_hex(Buf *out, uint64_t v) {
+    buf_add_char(out, '"');
+    add_hex_digits(out, v);
+    buf_add_char(out, '"');
+}
+
+static void add_hex_bytes(Buf *out, const uint8_t *p, size_t n) {
+    enum { PIECE = 128 };
+    char text[2 * PIECE];
+    buf_add_c(out, "\"0x");
+    for (size_t i = 0; i < n; i += PIECE) {
+        size_t count = n - i < PIECE ? n - i : PIECE;
+        for (size_t k = 0; k < count; k++) {
+            text[2 * k] = HEX_DIGITS[p[i + k] >> 4];
+            text[2 * k + 1] = HEX_DIGITS[p[i + k] & 15];
+        }
+        buf_add(out, (Str){text, 2 * count});
+    }
+    buf_add_char(out, '"');
+}
+
+// Bytes that stand for themselves in JSON.
+static bool is_plain(unsigned c) {
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+static void add_utf16(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
+    enum { PIECE = 256 };
+    char text[PIECE];
+    size_t at = 0;
+    buf_add_char(out, '"');
+    for (; at + 1 < n; at += 2) {
+        unsigned c = p[at] | (unsigned)p[at + 1] << 8;
+        if (!is_plain(c)) break;
+        text[at / 2 % PIECE] = (char)c;
+        if (at / 2 % PIECE == PIECE - 1) buf_add(out, (Str){text, PIECE});
+    }
+    buf_add(out, (Str){text, at / 2 % PIECE});
+    if (at + 1 < n) { // the rest has something special in it
+        Str rest = str_from_utf16(scratch, p + at, n - at);
+        size_t quote = out->n;
+        json_add_string(out, rest);
+        memmove(out->p + quote, out->p + quote + 1, out->n - quote); // its opening quote
+        out->n--;
+        return;
+    }
+    buf_add_char(out, '"');
+}
+
+static void add_8bit(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
+    for (size_t i = 0; i < n; i++) {
+        if (is_plain(p[i])) continue;
+        json_add_string(out, str_from_8bit(scratch, p, n));
+        return;
+    }
+    buf_add_char(out, '"');
+    buf_add(out, (Str){(const char *)p, n});
+    buf_add_char(out, '"');
+}
+
+// Text of a given length is padded with zeros.
+static size_t to_terminator(const uint8_t *p, size_t n, size_t unit) {
+    if (unit == 1) {
+        const uint8_t *zero = n ? memchr(p, 0, n) : NULL;
+        return zero ? (size_t)(zero - p) : n;
+    }
+    for (size_t i = 0; i + 1 < n; i += 2)
+        if (!p[i] && !p[i + 1]) return i;
+    return n & ~(size_t)1;
+}
+
+typedef struct Date {
+    int64_t year;
+    unsigned month, day;
+} Date;
+
+// Days since 1601-01-01 as a date of the Gregorian calendar (years begin in March here).
+static Date date_from_days(int64_t days) {
+    enum { DAYS_400_YEARS = 146097, DAYS_TO_MARCH_1600 = 306 };
+    int64_t shifted = days + DAYS_TO_MARCH_1600;
+    int64_t era = shifted / DAYS_400_YEARS;
+    unsigned of_era = (unsigned)(shifted % DAYS_400_YEARS);
+    unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+    unsigned month = (5 * of_year + 2) / 153;
+    Date date = {1600 + (int64_t)year + era * 400, month < 10 ? month + 3 : month - 9,
+                 of_year - (153 * month + 2) / 5 + 1};
+    if (date.month <= 2) date.year++;
+    return date;
+}
+
+static void add_filetime(Buf *out, uint64_t t) {
+    enum { PER_SECOND = 10000000, SECONDS_A_DAY = 86400 };
+    if (t > INT64_MAX) { // no time: a duration or garbage
+        add_hex(out, t);
+        return;
+    }
+    uint64_t seconds = t / PER_SECOND;
+    unsigned of_day = (unsigned)(seconds % SECONDS_A_DAY), rest = (unsigned)(t % PER_SECOND);
+    Date date = date_from_days((int64_t)(seconds / SECONDS_A_DAY));
+    buf_addf(out, "\"%04" PRId64 "-%02u-%02uT%02u:%02u:%02u.%07uZ\"", date.year, date.month,
+             date.day, of_day / 3600, of_day / 60 % 60, of_day % 60, rest);
+}
+
+static void add_systemtime(Buf *out, const uint8_t *p, size_t n) {
+    Rd r = rd_from(p, n);
+    unsigned year = rd_u16(&r), month = rd_u16(&r);
+    rd_skip(&r, 2); // day of the week
+    unsigned day = rd_u16(&r), hour = rd_u16(&r), minute = rd_u16(&r), second = rd_u16(&r);
+    buf_addf(out, "\"%04u-%02u-%02uT%02u:%02u:%02u.%03u\"", year, month, day, hour, minute, second,
+             rd_u16(&r));
+}
+
+// SOCKADDR, also in the storage of a larger union.
+static bool add_sockaddr(Buf *out, const uint8_t *p, size_t n) {
+    enum { FAMILY_IP4 = 2, FAMILY_IP6 = 23, IP4_BYTES = 8, IP6_BYTES = 28 };
+    char ip[IP_TEXT_SIZE];
+    Rd r = rd_from(p, n);
+    unsigned family = rd_u16(&r), port = rd_be16(&r);
+    if (n == 0) {
+        buf_add_c(out, "null");
+        return true;
+    }
+    if (family == FAMILY_IP4 && n >= IP4_BYTES) {
+        Str text = ip4_to_text(rd_bytes(&r, 4), ip);
+        buf_addf(out, "\"" STR_FMT ":%u\"", STR_ARG(text), port);
+        return true;
+    }
+    if (family != FAMILY_IP6 || n < IP6_BYTES - 4) return false;
+    rd_skip(&r, 4); // flow
+    Str text = ip6_to_text(rd_bytes(&r, 16), ip);
+    uint32_t scope = rd_left(&r) >= 4 ? rd_u32(&r) : 0;
+    buf_addf(out, "\"[" STR_FMT, STR_ARG(text));
+    if (scope) buf_addf(out, "%%%" PRIu32, scope);
+    buf_addf(out, "]:%u\"", port);
+    return true;
+}
+
+static const FieldsMapEntry *map_entry(const FieldsMap *map, uint64_t value) {
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->entries[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < map->count && map->entries[low].value == value ? &map->entries[low] : NULL;
+}
+
+// Labels of the set bits, the rest in hexadecimal. A label of several bits wins over theirs.
+static void add_bits(Buf *out, const FieldsMap *map, uint64_t value, Arena *scratch) {
+    AUTO(buf_done) Buf text = {0};
+    uint64_t rest = value;
+    const FieldsMapEntry *exact = map_entry(map, value);
+    if (exact) {
+        json_add_string(out, exact->text);
+        return;
+    }
+    for (size_t i = map->count; i-- > 0;) {
+        uint64_t bits = map->entries[i].value;
+        if (!bits || (rest & bits) != bits) continue;
+        rest &= ~bits;
+        Str before = str_copy(scratch, buf_str(&text));
+        buf_clear(&text);
+        buf_add(&text, map->entries[i].text);
+        if (before.n) buf_addf(&text, "|" STR_FMT, STR_ARG(before));
+    }
+    if (rest || !text.n) {
+        if (text.n) buf_add_char(&text, '|');
+        add_hex_digits(&text, rest);
+    }
+    json_add_string(out, buf_str(&text));
+}
+
+// Statuses that network and file events carry; success and others stand as numbers.
+static const struct {
+    uint32_t code;
+    const char *name;
+} STATUS_NAMES[] = {
+    {0x00000102, "TIMEOUT"                   },
+    {0x00000103, "PENDING"                   },
+    {0x80000005, "BUFFER_OVERFLOW"           },
+    {0xC0000001, "UNSUCCESSFUL"              },
+    {0xC0000005, "ACCESS_VIOLATION"          },
+    {0xC0000008, "INVALID_HANDLE"            },
+    {0xC000000D, "INVALID_PARAMETER"         },
+    {0xC0000016, "MORE_PROCESSING_REQUIRED"  },
+    {0xC0000022, "ACCESS_DENIED"             },
+    {0xC0000034, "OBJECT_NAME_NOT_FOUND"     },
+    {0xC0000043, "SHARING_VIOLATION"         },
+    {0xC000009A, "INSUFFICIENT_RESOURCES"    },
+    {0xC00000A3, "DEVICE_NOT_READY"          },
+    {0xC00000B0, "PIPE_DISCONNECTED"         },
+    {0xC00000B5, "IO_TIMEOUT"                },
+    {0xC00000BB, "NOT_SUPPORTED"             },
+    {0xC0000120, "CANCELLED"                 },
+    {0xC000013B, "LOCAL_DISCONNECT"          },
+    {0xC000013C, "REMOTE_DISCONNECT"         },
+    {0xC000013D, "REMOTE_RESOURCES"          },
+    {0xC000013E, "LINK_FAILED"               },
+    {0xC000013F, "LINK_TIMEOUT"              },
+    {0xC0000140, "INVALID_CONNECTION"        },
+    {0xC0000141, "INVALID_ADDRESS"           },
+    {0xC0000184, "INVALID_DEVICE_STATE"      },
+    {0xC0000207, "INVALID_ADDRESS_COMPONENT" },
+    {0xC0000208, "INVALID_ADDRESS_WILDCARD"  },
+    {0xC0000209, "TOO_MANY_ADDRESSES"        },
+    {0xC000020A, "ADDRESS_ALREADY_EXISTS"    },
+    {0xC000020B, "ADDRESS_CLOSED"            },
+    {0xC000020C, "CONNECTION_DISCONNECTED"   },
+    {0xC000020D, "CONNECTION_RESET"          },
+    {0xC000020E, "TOO_MANY_NODES"            },
+    {0xC000020F, "TRANSACTION_ABORTED"       },
+    {0xC0000210, "TRANSACTION_TIMED_OUT"     },
+    {0xC000021B, "DATA_NOT_ACCEPTED"         },
+    {0xC0000225, "NOT_FOUND"                 },
+    {0xC0000236, "CONNECTION_REFUSED"        },
+    {0xC0000237, "GRACEFUL_DISCONNECT"       },
+    {0xC0000238, "ADDRESS_ALREADY_ASSOCIATED"},
+    {0xC0000239, "ADDRESS_NOT_ASSOCIATED"    },
+    {0xC000023A, "CONNECTION_INVALID"        },
+    {0xC000023B, "CONNECTION_ACTIVE"         },
+    {0xC000023C, "NETWORK_UNREACHABLE"       },
+    {0xC000023D, "HOST_UNREACHABLE"          },
+    {0xC000023E, "PROTOCOL_UNREACHABLE"      },
+    {0xC000023F, "PORT_UNREACHABLE"          },
+    {0xC0000240, "REQUEST_ABORTED"           },
+    {0xC0000241, "CONNECTION_ABORTED"        },
+};
+
+static void add_status(Buf *out, uint32_t code) {
+    buf_add_char(out, '"');
+    add_hex_digits(out, code);
+    for (size_t i = 0; i < COUNT_OF(STATUS_NAMES); i++)
+        if (STATUS_NAMES[i].code == code) buf_addf(out, " %s", STATUS_NAMES[i].name);
+    buf_add_char(out, '"');
+}
+
+static void add_guid(Buf *out, const uint8_t *p, size_t n) {
+    char text[GUID_TEXT_SIZE];
+    Rd r = rd_from(p, n);
+    Guid guid = rd_guid(&r);
+    guid_to_text(&guid, text);
+    buf_add_char(out, '"');
+    buf_add_c(out, text);
+    buf_add_char(out, '"');
+}
+
+// JSON has no infinities and no NaN: they are text.
+static void add_float(Buf *out, double v, int digits) {
+    bool finite = v - v == 0;
+    if (!finite)
+        buf_add_c(out, v != v ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    else
+        buf_addf(out, "%.*g", digits, v);
+}
+
+static void add_binary(Buf *out, unsigned shown, const FieldsRaw *raw, Arena *scratch) {
+    char ip[IP_TEXT_SIZE];
+    Str bytes = {(const char *)raw->p, raw->n};
+    if (shown == OUT_SOCKADDR && add_sockaddr(out, raw->p, raw->n)) return;
+    if (shown == OUT_IPV6 && raw->n == 16)
+        json_add_string(out, ip6_to_text(bytes, ip));
+    else if ((shown == OUT_IPV6 || shown == OUT_IPV4) && raw->n == 4)
+        json_add_string(out, ip4_to_text(bytes, ip));
+    else if (shown == OUT_GUID && raw->n == 16)
+        add_guid(out, raw->p, raw->n);
+    else if (shown == OUT_STRING || shown == OUT_UTF8 || shown == OUT_XML || shown == OUT_JSON)
+        add_8bit(out, raw->p, to_terminator(raw->p, raw->n, 1), scratch);
+    else
+        add_hex_bytes(out, raw->p, raw->n);
+}
+
+static bool is_hex(unsigned type, unsigned shown) {
+    if (type == IN_HEX32 || type == IN_HEX64 || type == IN_PTR)
+        return !(shown >= OUT_I8 && shown <= OUT_U64) && shown != OUT_PID && shown != OUT_TID &&
+               shown != OUT_SIGNED && shown != OUT_UNSIGNED;
+    return (shown >= OUT_HEX8 && shown <= OUT_HEX64) || shown == OUT_HEX ||
+           shown == OUT_CODE_POINTER || shown == OUT_HEXBINARY;
+}
+
+static void add_number(Buf *out, const FieldsNode *node, const FieldsRaw *raw) {
+    unsigned type = node->def.type, shown = node->def.out;
+    char ip[IP_TEXT_SIZE];
+    if (type == IN_BOOL32 || shown == OUT_BOOLEAN) {
+        buf_add_c(out, raw->u ? "true" : "false");
+        return;
+    }
+    if (shown == OUT_IPV4 && raw->n == 4) {
+        json_add_string(out, ip4_to_text((Str){(const char *)raw->p, 4}, ip));
+        return;
+    }
+    if ((shown == OUT_NTSTATUS || shown == OUT_HRESULT) && raw->n == 4) {
+        add_status(out, (uint32_t)raw->u);
+        return;
+    }
+    bool time = shown == OUT_DATETIME || shown == OUT_DATETIME_PLAIN || shown == OUT_DATETIME_UTC;
+    if (time && raw->n == 8) {
+        add_filetime(out, raw->u);
+        return;
+    }
+    uint64_t u = raw->u;
+    if (is_hex(type, shown)) {
+        if (raw->n < 8) u &= ((uint64_t)1 << (8 * raw->n)) - 1; // signed values show their bits
+        add_hex(out, u);
+        return;
+    }
+    add_integer(out, u, type_is_signed(node));
+}
+
+// True when a map gave the text.
+static bool add_mapped(Buf *out, const ParsedLayout *layout, const FieldsNode *node,
+                       const FieldsRaw *raw, Arena *scratch) {
+    const FieldsMap *map = &layout->maps[node->def.map - 1];
+    uint64_t value = raw->n < 8 ? raw->u & (((uint64_t)1 << (8 * raw->n)) - 1) : raw->u;
+    if (map->bits) {
+        add_bits(out, map, value, scratch);
+        return true;
+    }
+    const FieldsMapEntry *entry = map_entry(map, value);
+    if (entry) json_add_string(out, entry->text);
+    return entry != NULL;
+}
+
+static void add_text(Buf *out, unsigned type, const FieldsRaw *raw, Arena *scratch) {
+    bool wide = type == IN_WSTR || type == IN_CWSTR || type == IN_RWSTR || type == IN_REST_W;
+    size_t n = to_terminator(raw->p, raw->n, wide ? 2 : 1);
+    if (wide)
+        add_utf16(out, raw->p, n, scratch);
+    else
+        add_8bit(out, raw->p, n, scratch);
+}
+
+void value_json(Buf *out, const ParsedLayout *layout, const FieldsNode *node, const FieldsRaw *raw,
+                Arena *scratch) {
+    unsigned type = node->def.type, shown = node->def.out;
+    if (shown == OUT_HIDDEN) return;
+    if (node->def.map && raw->n && raw->n <= 8 && add_mapped(out, layout, node, raw, scratch))
+        return;
+    switch (type) {
+    case IN_NULL:
+    case IN_STRUCT:
+    case IN_OPAQUE: buf_add_c(out, "null"); return;
+    case IN_WSTR:
+    case IN_ASTR:
+    case IN_CWSTR:
+    case IN_CASTR:
+    case IN_RWSTR:
+    case IN_RASTR:
+    case IN_REST_W:
+    case IN_REST_A: add_text(out, type, raw, scratch); return;
+    case IN_WCHAR: add_utf16(out, raw->p, raw->u ? 2 : 0, scratch); return;
+    case IN_ACHAR: add_8bit(out, raw->p, raw->u ? 1 : 0, scratch); return;
+    case IN_GUID: add_guid(out, raw->p, raw->n); return;
+    case IN_SID:
+    case IN_WBEM_SID: {
+        Str text = sid_to_text(scratch, (Str){(const char *)raw->p, raw->n});
+        if (text.p)
+            json_add_string(out, text);
+        else
+            add_hex_bytes(out, raw->p, raw->n);
+        return;
+    }
+    case IN_BIN:
+    case IN_CBIN:
+    case IN_HEXDUMP: add_binary(out, shown, raw, scratch); return;
+    case IN_FILETIME:
+    case IN_TIME: add_filetime(out, raw->u); return;
+    case IN_SYSTEMTIME: add_systemtime(out, raw->p, raw->n); return;
+    case IN_F32: {
+        float v = 0;
+        memcpy(&v, raw->p, sizeof v);
+        add_float(out, (double)v, 9);
+        return;
+    }
+    case IN_F64: {
+        double v = 0;
+        memcpy(&v, raw->p, sizeof v);
+        add_float(out, v, 17);
+        return;
+    }
+    default: add_number(out, node, raw); return;
+    }
+}

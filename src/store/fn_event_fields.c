@@ -1,0 +1,185 @@
+// event_fields() and its kin as scalar functions of SQL. Arguments come as flat vectors; NULL in
+// gives NULL out. What a function keeps between rows lives on its stack, so any number of threads
+// may run it.
+#include "store/duck.h"
+#include "store/event_schemas.h"
+
+typedef enum FieldFunction {
+    FN_JSON,
+    FN_JSON_PID,
+    FN_I64,
+    FN_U64,
+    FN_F64,
+    FN_TEXT,
+} FieldFunction;
+
+static void on_bind(duckdb_bind_info info) {
+    Err err = {0};
+    EventSchemas *schemas = duckdb_scalar_function_bind_get_extra_info(info);
+    if (event_schemas_need(schemas, &err) != OK)
+        duckdb_scalar_function_bind_set_error(info, err.text);
+}
+
+typedef struct InColumn {
+    uint64_t *valid; // NULL: every row
+    void *data;
+} InColumn;
+
+static InColumn column_of(duckdb_data_chunk input, idx_t index) {
+    duckdb_vector vector = duckdb_data_chunk_get_vector(input, index);
+    return (InColumn){duckdb_vector_get_validity(vector), duckdb_vector_get_data(vector)};
+}
+
+static bool is_null(const InColumn *column, idx_t row) {
+    return column->valid && !duckdb_validity_row_is_valid(column->valid, row);
+}
+
+static Str text_of(const InColumn *column, idx_t row) {
+    duckdb_string_t *values = column->data;
+    const duckdb_string_t *value = &values[row];
+    bool inlined = value->value.inlined.length <= 12;
+    return (Str){inlined ? value->value.inlined.inlined : value->value.pointer.ptr,
+                 value->value.inlined.length};
+}
+
+static void set_null(duckdb_vector output, idx_t row) {
+    duckdb_vector_ensure_validity_writable(output);
+    duckdb_validity_set_row_invalid(duckdb_vector_get_validity(output), row);
+}
+
+static void run_json(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    const EventSchemas *schemas = duckdb_scalar_function_get_extra_info(info);
+    InColumn ids = column_of(input, 0), payloads = column_of(input, 1), pids = {0};
+    bool has_pid = duckdb_data_chunk_get_column_count(input) > 2;
+    if (has_pid) pids = column_of(input, 2);
+    AUTO(arena_done) Arena scratch = {0};
+    AUTO(buf_done) Buf json = {0};
+    for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
+        if (is_null(&ids, row) || is_null(&payloads, row)) {
+            set_null(output, row);
+            continue;
+        }
+        uint32_t pid = ETL_NO_ID;
+        if (has_pid && !is_null(&pids, row)) pid = ((const uint32_t *)pids.data)[row];
+        EventSchema class = event_schema_of(schemas, ((const uint32_t *)ids.data)[row]);
+        FieldsReport report;
+        Str payload = text_of(&payloads, row);
+        buf_clear(&json);
+        if (class.schema) {
+            if (scratch.used_bytes) arena_clear(&scratch);
+            fields_json(class.schema, payload, pid, &scratch, &json, &report);
+        } else {
+            fields_raw_json(payload, class.why, &json);
+        }
+        duckdb_vector_assign_string_element_len(output, row, json.p, json.n);
+    }
+}
+
+static bool set_value(duckdb_vector output, void *data, idx_t row, FieldFunction function,
+                      const FieldsValue *value) {
+    bool number = value->kind == FIELDS_I64 || value->kind == FIELDS_U64;
+    switch (function) {
+    case FN_I64:
+        ((int64_t *)data)[row] = value->i64;
+        return value->kind == FIELDS_I64 || (value->kind == FIELDS_U64 && value->i64 >= 0);
+    case FN_U64: ((uint64_t *)data)[row] = value->u64; return number;
+    case FN_F64: ((double *)data)[row] = value->f64; return number || value->kind == FIELDS_F64;
+    case FN_TEXT:
+        if (value->kind == FIELDS_NONE) return false;
+        duckdb_vector_assign_string_element_len(output, row, value->text.p, value->text.n);
+        return true;
+    case FN_JSON:
+    case FN_JSON_PID: return false;
+    }
+    return false;
+}
+
+static void run_field(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output,
+                      FieldFunction function) {
+    const EventSchemas *schemas = duckdb_scalar_function_get_extra_info(info);
+    InColumn ids = column_of(input, 0), payloads = column_of(input, 1), names = column_of(input, 2);
+    void *data = duckdb_vector_get_data(output);
+    AUTO(arena_done) Arena scratch = {0};
+    for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
+        if (is_null(&ids, row) || is_null(&payloads, row) || is_null(&names, row)) {
+            set_null(output, row);
+            continue;
+        }
+        EventSchema class = event_schema_of(schemas, ((const uint32_t *)ids.data)[row]);
+        FieldsValue value = {0};
+        if (scratch.used_bytes) arena_clear(&scratch);
+        if (class.schema)
+            value = fields_value(class.schema, text_of(&payloads, row), ETL_NO_ID,
+                                 text_of(&names, row), function == FN_TEXT, &scratch);
+        if (!set_value(output, data, row, function, &value)) set_null(output, row);
+    }
+}
+
+#define FIELD_FUNCTION(name, function)                                                             \
+    static void name(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {   \
+        run_field(info, input, output, function);                                                  \
+    }
+FIELD_FUNCTION(run_i64, FN_I64)
+FIELD_FUNCTION(run_u64, FN_U64)
+FIELD_FUNCTION(run_f64, FN_F64)
+FIELD_FUNCTION(run_text, FN_TEXT)
+
+static const struct {
+    const char *name;
+    FieldFunction function;
+    duckdb_type third; // DUCKDB_TYPE_INVALID: two arguments
+    duckdb_type result;
+    duckdb_scalar_function_t run;
+} FUNCTIONS[] = {
+    {"event_fields",     FN_JSON,     DUCKDB_TYPE_INVALID,  DUCKDB_TYPE_VARCHAR, run_json},
+    {"event_fields",     FN_JSON_PID, DUCKDB_TYPE_UINTEGER, DUCKDB_TYPE_VARCHAR, run_json},
+    {"event_field_i64",  FN_I64,      DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_BIGINT,  run_i64 },
+    {"event_field_u64",  FN_U64,      DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_UBIGINT, run_u64 },
+    {"event_field_f64",  FN_F64,      DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_DOUBLE,  run_f64 },
+    {"event_field_text", FN_TEXT,     DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_VARCHAR, run_text},
+};
+
+static void add_parameter(duckdb_scalar_function function, duckdb_type kind) {
+    duckdb_logical_type type = duckdb_create_logical_type(kind);
+    duckdb_scalar_function_add_parameter(function, type);
+    duckdb_destroy_logical_type(&type);
+}
+
+static duckdb_scalar_function function_make(size_t index, EventSchemas *schemas) {
+    duckdb_scalar_function function = duckdb_create_scalar_function();
+    duckdb_scalar_function_set_name(function, FUNCTIONS[index].name);
+    add_parameter(function, DUCKDB_TYPE_UINTEGER);
+    add_parameter(function, DUCKDB_TYPE_BLOB);
+    if (FUNCTIONS[index].third != DUCKDB_TYPE_INVALID)
+        add_parameter(function, FUNCTIONS[index].third);
+    duckdb_logical_type result = duckdb_create_logical_type(FUNCTIONS[index].result);
+    duckdb_scalar_function_set_return_type(function, result);
+    duckdb_destroy_logical_type(&result);
+    // The pid may be unknown while the payload is there.
+    if (FUNCTIONS[index].function == FN_JSON_PID)
+        duckdb_scalar_function_set_special_handling(function);
+    duckdb_scalar_function_set_extra_info(function, schemas, NULL);
+    duckdb_scalar_function_set_bind(function, on_bind);
+    duckdb_scalar_function_set_function(function, FUNCTIONS[index].run);
+    return function;
+}
+
+// Functions of one name stand together in the list and become one set.
+Status event_functions_register(duckdb_connection connection, EventSchemas *schemas, Err *err) {
+    for (size_t i = 0; i < COUNT_OF(FUNCTIONS);) {
+        const char *name = FUNCTIONS[i].name;
+        duckdb_scalar_function_set set = duckdb_create_scalar_function_set(name);
+        duckdb_state state = DuckDBSuccess;
+        for (; i < COUNT_OF(FUNCTIONS) && strcmp(FUNCTIONS[i].name, name) == 0; i++) {
+            duckdb_scalar_function function = function_make(i, schemas);
+            if (duckdb_add_scalar_function_to_set(set, function) != DuckDBSuccess)
+                state = DuckDBError;
+            duckdb_destroy_scalar_function(&function);
+        }
+        if (state == DuckDBSuccess) state = duckdb_register_scalar_function_set(connection, set);
+        duckdb_destroy_scalar_function_set(&set);
+        if (state != DuckDBSuccess)
+            return err_set(err, ERR_INTERNAL, "the SQL engine refuses the function %s", name);
+    }
+    return OK;
+}
