@@ -269,7 +269,8 @@ static const InlineProcedure *procedure_at(const ModuleTable *table, uint32_t rv
 }
 
 static const LineRow *site_row(const ModuleTable *table, const InlineSite *site, uint32_t rva) {
-    return row_at(table->site_rows.items + site->first_row, site->row_count, rva);
+    if (site->row_count == 0) return NULL;
+    return row_at(&table->site_rows.items[site->first_row], site->row_count, rva);
 }
 
 static void set_position(const PdbLines *lines, const LineRow *row, Arena *arena,
