@@ -7,6 +7,7 @@
 typedef struct User {
     StoreCase c;
     Database *database;
+    unsigned seconds_max; // of a query; the most there is, unless the limit itself is tested
 } User;
 
 static void user_open(User *user) {
@@ -14,6 +15,7 @@ static void user_open(User *user) {
     case_open(&user->c);
     case_write(&user->c, TABLES, COUNT_OF(TABLES), 1000);
     user->database = NULL;
+    user->seconds_max = LIMIT_SQL_SECONDS;
     assert_int_equal(database_open(user->c.folder, NULL, &user->database, NULL), OK);
 }
 
@@ -24,8 +26,8 @@ static void user_close(User *user) {
 
 static Status user_run(User *user, const char *sql, size_t max_rows, ResultSet *set, Err *err) {
     *err = (Err){0};
-    return database_user_query(user->database, str_from_c(sql), max_rows, 1, NULL, &user->c.arena,
-                               set, err);
+    return database_user_query(user->database, str_from_c(sql), max_rows, user->seconds_max, NULL,
+                               &user->c.arena, set, err);
 }
 
 // Every file of the test's folder with its size, to see that nothing changed.
@@ -230,6 +232,7 @@ static void stops(void **state) {
     };
     User user;
     user_open(&user);
+    user.seconds_max = 1;
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         ResultSet set;
         Err err;
