@@ -57,7 +57,8 @@ typedef struct Settings { // from the environment, read at the first call
     double heartbeat_seconds;
     double extract_mbps;
     int64_t load_timeout_seconds;
-    uint64_t memory_bytes; // cap of a database instance, 0: its default
+    uint64_t memory_bytes;        // cap of a database instance, 0: its default
+    uint64_t worker_memory_bytes; // limit of an extraction in a child process
     Str mode;
     Str symbol_path;
     Str export_folder;

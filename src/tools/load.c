@@ -3,12 +3,17 @@
 // the job can beat its marker, keep the time limit and follow a cancellation.
 #include "tools/engine_internal.h"
 
+#include "base/os_process.h"
 #include "decode/decode.h"
 #include "etl/etl.h"
 
 #include <stdio.h>
 
-enum { POLL_ELSEWHERE_NS = 500 * 1000 * 1000, REPORT_NS = 1000 * 1000 * 1000 };
+enum {
+    POLL_CHILD_NS = 100 * 1000 * 1000,
+    POLL_ELSEWHERE_NS = 500 * 1000 * 1000,
+    REPORT_NS = 1000 * 1000 * 1000
+};
 static const uint64_t NS_PER_SECOND = UINT64_C(1000000000);
 
 typedef struct Job {
@@ -93,6 +98,16 @@ static const char *kind_of(Status status, const char *text) {
     case ERR_ARG:
     case ERR_INTERNAL: return "internal";
     }
+    return "internal";
+}
+
+// A kind read from a file, as one of ours.
+static const char *failure_kind_named(Str name) {
+    static const char *const KINDS[] = {"missing-file", "not-etl",   "corrupt",
+                                        "unsupported",  "io",        "out-of-memory",
+                                        "out-of-disk",  "cancelled", "stale-marker"};
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
+        if (str_eq(name, str_from_c(KINDS[i]))) return KINDS[i];
     return "internal";
 }
 
@@ -234,6 +249,66 @@ static Status wait_for_turn(Engine *engine, Trace *trace, bool *valid, Err *err)
     }
 }
 
+// ---------------------------------------------------------------- in a child process
+
+static bool program_can_extract(Str program) {
+    Str name = path_name(program);
+    return str_starts(name, STR("etw-mcp"));
+}
+
+static void follow_child(Engine *engine, Trace *trace) {
+    AUTO(arena_done) Arena arena = {0};
+    Marker marker = {0};
+    if (marker_read(engine, trace->folder, "extracting.json", &arena, &marker, NULL) == OK &&
+        marker.exists)
+        note_elsewhere(engine, trace, &marker);
+}
+
+// The child wrote failed.json, or was ended before it could.
+static Status child_failed(Engine *engine, Trace *trace, int code, const char **kind, Err *err) {
+    enum { ENDED_BY_SIGNAL = 128 };
+    AUTO(arena_done) Arena arena = {0};
+    Marker failed = {0};
+    if (marker_read(engine, trace->folder, "failed.json", &arena, &failed, NULL) == OK &&
+        failed.exists && code < ENDED_BY_SIGNAL) {
+        *kind = failure_kind_named(failed.failure_kind);
+        return err_set(err, ERR_INPUT, STR_FMT, STR_ARG(failed.error));
+    }
+    *kind = code >= ENDED_BY_SIGNAL ? "out-of-memory" : "internal";
+    return err_set(err, ERR_LIMIT,
+                   "the extraction process ended with status %d (its memory is limited to %llu MB: "
+                   "ETW_MCP_NATIVE_WORKER_MEMORY_MB)",
+                   code, (unsigned long long)(engine->settings.worker_memory_bytes >> 20));
+}
+
+// `etw-mcp extract` does the work, with limits, and keeps the marker; this process only watches.
+static Status extract_in_child(Engine *engine, Trace *trace, const char **kind, Err *err) {
+    AUTO(arena_done) Arena arena = {0};
+    AUTO(process_close) Process *process = NULL;
+    Str args[] = {os_executable_path(&arena), STR("--quiet"), STR("extract"), trace->identity.path,
+                  STR("force=true")};
+    int code = 0;
+    marker_clear_failure(trace);
+    TRY(process_start(args, COUNT_OF(args), engine->settings.worker_memory_bytes, &process, err));
+    while (!process_wait(process, POLL_CHILD_NS, &code)) {
+        follow_child(engine, trace);
+        bool late = overdue(trace);
+        if (!late && !cancelled(trace)) continue;
+        process_close(process);
+        process = NULL;
+        marker_drop(trace);
+        if (!late) return err_set(err, ERR_CANCELLED, "the load was cancelled");
+        return err_set(err, ERR_LIMIT, "the load took longer than timeout_seconds (%lld)",
+                       (long long)trace->timeout_seconds);
+    }
+    mutex_lock(&engine->mutex);
+    trace->elsewhere = false;
+    mutex_unlock(&engine->mutex);
+    if (code == 0) return OK;
+    marker_drop(trace); // one that was ended left it behind
+    return child_failed(engine, trace, code, kind, err);
+}
+
 static Status make_database(Engine *engine, Trace *trace, const char **kind, Err *err) {
     bool valid = false;
     TRY(wait_for_turn(engine, trace, &valid, err));
@@ -243,6 +318,11 @@ static Status make_database(Engine *engine, Trace *trace, const char **kind, Err
                "bytes=%llu",
                STR_ARG(trace->mode), trace->identity.trace_id,
                (unsigned long long)trace->identity.size_bytes);
+    AUTO(arena_done) Arena arena = {0};
+    if (str_eq(trace->mode, STR("dotnet")) && program_can_extract(os_executable_path(&arena))) {
+        marker_drop(trace); // the child takes it
+        return extract_in_child(engine, trace, kind, err);
+    }
     Status status = run_extraction(engine, trace, kind, err);
     marker_drop(trace);
     return status;

@@ -1,6 +1,8 @@
 // Environment variables. ETW_MCP_* with WPR_MCP_* as the old names; the new name wins.
 #include "tools/engine_internal.h"
 
+static const uint64_t WORKER_MEMORY_BYTES = UINT64_C(4096) << 20;
+
 static Str env_named(const Engine *engine, const char *name, Arena *arena) {
     Str value = os_env(str_format(arena, "ETW_MCP_%s", name).p);
     if (value.n) return value;
@@ -48,8 +50,11 @@ static void read_settings(Engine *engine) {
     settings->extract_mbps = env_number(engine, "EXTRACT_MBPS", 22, 0.001, arena);
     settings->load_timeout_seconds =
         (int64_t)env_number(engine, "NATIVE_WORKER_TIMEOUT_SECONDS", 0, 0, arena);
-    double memory_mb = env_number(engine, "NATIVE_WORKER_MEMORY_MB", 0, 0, arena);
-    settings->memory_bytes = memory_mb < 1e9 ? (uint64_t)(memory_mb * 1048576) : 0;
+    // Of the child as its memory limit (0: none), of a database instance as its cap.
+    double memory_mb = env_number(engine, "NATIVE_WORKER_MEMORY_MB", -1, 0, arena);
+    uint64_t memory_bytes = memory_mb > 0 && memory_mb < 1e9 ? (uint64_t)(memory_mb * 1048576) : 0;
+    settings->memory_bytes = memory_bytes;
+    settings->worker_memory_bytes = memory_mb < 0 ? WORKER_MEMORY_BYTES : memory_bytes;
     settings->mode = env_named(engine, "MODE", arena);
     settings->export_folder = env_named(engine, "EVIDENCE_PATH", arena);
     settings->symbol_path = os_env("_NT_SYMBOL_PATH");
