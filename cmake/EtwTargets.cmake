@@ -61,3 +61,50 @@ function(etw_program name folder)
   endforeach()
   target_compile_definitions(${name} PRIVATE ETW_VERSION="${PROJECT_VERSION}")
 endfunction()
+
+# The same table for megabytes of files: the assembler takes them in as they are, which costs
+# nothing, where a compiler needs many seconds for the numbers of an array.
+function(etw_embed_large target name)
+  set(out ${CMAKE_BINARY_DIR}/embed/${name}.c)
+  set(asm "")
+  set(externs "")
+  set(table "")
+  set(index 0)
+  foreach(file ${ARGN})
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${file})
+    set(symbol ${name}_${index})
+    string(APPEND asm "    \".globl \" SYMBOL(\"${symbol}\") \"\\n.globl \" SYMBOL(\"${symbol}_end\") \"\\n\"\n"
+      "    \".balign 16\\n\" SYMBOL(\"${symbol}\") \":\\n.incbin \\\"${file}\\\"\\n\" SYMBOL(\"${symbol}_end\") \":\\n.byte 0\\n\"\n")
+    string(APPEND externs "extern const unsigned char ${symbol}[], ${symbol}_end[];\n")
+    string(APPEND table "    {\"${relative}\", ${symbol}, ${symbol}_end},\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  file(CONFIGURE OUTPUT ${out} @ONLY CONTENT [[
+// Made by cmake/EtwTargets.cmake.
+#include "base/embed.h"
+
+#if defined(__APPLE__)
+#define SYMBOL(name) "_" name
+#define SECTION ".section __TEXT,__const\n"
+#elif defined(_WIN32)
+#define SYMBOL(name) name
+#define SECTION ".section .rdata,\"dr\"\n"
+#else
+#define SYMBOL(name) name
+#define SECTION ".section .rodata\n"
+#endif
+
+__asm__(SECTION
+@asm@    ".text\n");
+
+extern const EmbeddedSpan @name@[];
+extern const unsigned @name@_COUNT;
+@externs@
+const EmbeddedSpan @name@[] = {
+@table@    {0, 0, 0},
+};
+const unsigned @name@_COUNT = @index@;
+]])
+  set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS "${ARGN}")
+  target_sources(${target} PRIVATE ${out})
+endfunction()

@@ -8,4 +8,10 @@ typedef struct EmbeddedFile {
     unsigned size;
 } EmbeddedFile;
 
+// Large files (etw_embed_large) come as two ends.
+typedef struct EmbeddedSpan {
+    const char *name;
+    const unsigned char *start, *end;
+} EmbeddedSpan;
+
 #endif

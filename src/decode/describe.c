@@ -1,8 +1,9 @@
 // Class descriptions. Sources are asked in this order: kernel layouts, TraceLogging metadata of the
-// event itself, metadata embedded in the trace. Whatever answers is compiled into a schema
-// (decode/fields.h) that reads payloads later without it.
+// event itself, metadata embedded in the trace, built-in tables. Whatever answers is compiled into
+// a schema (decode/fields.h) that reads payloads later without it.
 #include "decode/describe.h"
 
+#include "decode/builtin.h"
 #include "decode/embedded.h"
 #include "decode/fields_known.h"
 #include "decode/tracelogging.h"
@@ -10,18 +11,21 @@
 struct Describer {
     const World *world;
     Embedded embedded;
+    Builtin *builtin;
 };
 
 Describer *describer_open(const World *world) {
     Describer *describer = mem_zero(1, sizeof *describer);
     describer->world = world;
     embedded_open(&describer->embedded, world);
+    describer->builtin = builtin_open();
     return describer;
 }
 
 void describer_close(Describer *describer) {
     if (!describer) return;
     embedded_done(&describer->embedded);
+    builtin_close(describer->builtin);
     mem_free(describer);
 }
 
@@ -70,16 +74,6 @@ static void describe_tracelogging(const EventClass *class, Arena *arena, ClassDe
     out->decoded_by = whole ? STR("tracelogging") : STR("tracelogging (damaged metadata)");
 }
 
-static Str event_name_of(const EventInfo *info, Arena *arena) {
-    if (info->event_name.n) return info->event_name;
-    if (!info->task_name.n) return info->opcode_name;
-    bool plain = !info->opcode_name.n || str_eq(info->opcode_name, STR("Info")) ||
-                 str_eq(info->opcode_name, STR("win:Info"));
-    if (plain) return info->task_name;
-    return str_format(arena, STR_FMT "/" STR_FMT, STR_ARG(info->task_name),
-                      STR_ARG(info->opcode_name));
-}
-
 static bool describe_embedded(Describer *describer, const EventClass *class, Arena *arena,
                               ClassDescription *out) {
     const ClassKey *key = &class->key;
@@ -94,18 +88,55 @@ static bool describe_embedded(Describer *describer, const EventClass *class, Are
     out->provider_name = info.provider_name;
     out->task_name = info.task_name;
     out->opcode_name = info.opcode_name;
-    out->event_name = event_name_of(&info, arena);
+    out->event_name = info.event_name.n
+                          ? info.event_name
+                          : source_event_name(info.task_name, info.opcode_name, arena);
     out->schema = keep_schema(class, &layout, arena);
     out->decoded_by = whole ? STR("embedded") : STR("embedded (damaged metadata)");
     return true;
 }
 
-static void describe_provider(const Describer *describer, const EventClass *class, Arena *arena,
+static void take_answer(const EventClass *class, SourceAnswer *answer, Arena *arena,
+                        ClassDescription *out) {
+    AUTO(buf_done) Buf bytes = {0};
+    schema_begin(&bytes, pointer_size_of(class));
+    for (size_t i = 0; i < answer->layouts.count; i++) {
+        FieldsLayout *layout = &answer->layouts.items[i];
+        fields_fix_known(&class->key.provider, class->key.id, pointer_size_of(class), layout);
+        schema_add(&bytes, layout);
+    }
+    out->schema = str_copy(arena, buf_str(&bytes));
+    out->provider_name = answer->provider_name;
+    out->task_name = answer->task_name;
+    out->opcode_name = answer->opcode_name;
+    out->event_name = answer->event_name;
+}
+
+static bool describe_manifest(Describer *describer, const EventClass *class, Arena *arena,
+                              ClassDescription *out) {
+    const ClassKey *key = &class->key;
+    AUTO(source_done) SourceAnswer answer = {0};
+    SourceKey wanted = {.provider = key->provider,
+                        .id = key->id,
+                        .task = key->task,
+                        .version = key->version,
+                        .opcode = key->opcode};
+    uint32_t os_build = world_header(describer->world)->os_build;
+    if (key->kind != ETL_MANIFEST) return false;
+    if (!builtin_find(describer->builtin, &wanted, os_build, arena, &answer)) return false;
+    out->decoded_by = answer.exact ? STR("builtin exact") : STR("builtin nearest");
+    take_answer(class, &answer, arena, out);
+    return true;
+}
+
+static void describe_provider(Describer *describer, const EventClass *class, Arena *arena,
                               ClassDescription *out) {
     if (out->provider_name.n) return;
     if (class->traits.n) out->provider_name = traits_name(class->traits, arena);
     if (!out->provider_name.n)
         out->provider_name = embedded_provider_name(&describer->embedded, &class->key.provider);
+    if (!out->provider_name.n)
+        out->provider_name = builtin_provider_name(describer->builtin, &class->key.provider);
 }
 
 void describe_class(Describer *describer, const EventClass *class, Arena *arena,
@@ -120,7 +151,8 @@ void describe_class(Describer *describer, const EventClass *class, Arena *arena,
     }
     if (class->key.tracelogging)
         describe_tracelogging(class, arena, out);
-    else if (!describe_embedded(describer, class, arena, out))
+    else if (!describe_embedded(describer, class, arena, out) &&
+             !describe_manifest(describer, class, arena, out))
         out->decoded_by = STR("none: no schema");
     describe_provider(describer, class, arena, out);
 }

@@ -1,0 +1,26 @@
+// What every source of layouts is asked and answers.
+#ifndef DECODE_FIELDS_SOURCE_H
+#define DECODE_FIELDS_SOURCE_H
+
+#include "decode/fields.h"
+
+typedef struct SourceKey { // of a manifest event
+    Guid provider;
+    uint16_t id, task;
+    uint8_t version, opcode;
+} SourceKey;
+
+typedef struct SourceAnswer { // zero-initialised before; source_done after
+    Str provider_name, event_name, task_name, opcode_name;
+    bool exact;                // the very version
+    VEC(FieldsLayout) layouts; // the preferred one first
+} SourceAnswer;
+
+void source_done(SourceAnswer *answer);
+static inline void source_done_auto(SourceAnswer *answer) {
+    source_done(answer);
+}
+// "Task", or "Task/Opcode" unless the opcode says nothing.
+Str source_event_name(Str task, Str opcode, Arena *arena);
+
+#endif
