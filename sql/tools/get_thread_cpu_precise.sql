@@ -16,6 +16,7 @@
 -- rows     50
 -- needs    context_switch
 -- note     when cpu_filter=* Running time and switch-ins are those on the chosen CPUs; waits are the threads' own.
+-- next     get_wait_analysis(trace_id="{trace_id}", process="{PID}", thread={ThreadID})
 -- next     get_wait_analysis(trace_id="{trace_id}", process="{PID}")
 -- common
 length AS (

@@ -9,7 +9,10 @@
     X(unload_trace)                                                                                \
     X(trace_info)                                                                                  \
     X(query_trace)                                                                                 \
-    X(describe_tables)
+    X(describe_tables)                                                                             \
+    X(get_wait_analysis)                                                                           \
+    X(get_lock_contention)                                                                         \
+    X(get_memory_pools)
 
 static const struct {
     const char *name;

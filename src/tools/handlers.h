@@ -12,5 +12,8 @@ Status handle_unload_trace(ToolCall *call, Err *err);
 Status handle_trace_info(ToolCall *call, Err *err);
 Status handle_query_trace(ToolCall *call, Err *err);
 Status handle_describe_tables(ToolCall *call, Err *err);
+Status handle_get_wait_analysis(ToolCall *call, Err *err);
+Status handle_get_lock_contention(ToolCall *call, Err *err);
+Status handle_get_memory_pools(ToolCall *call, Err *err);
 
 #endif

@@ -1,0 +1,141 @@
+-- tool     get_wait_analysis
+-- title    What threads wait for
+-- headline **Wait Analysis**
+-- group    scheduling
+-- place    40
+-- handler  get_wait_analysis
+-- about    What the threads of a process, or one thread, waited for: how long, why, who woke them and at
+--          which stacks; grouped by wait stack, by reason and by waker, with the longest single waits.
+--          Use it when something is slow without using the CPU. Needs context switches; ready events
+--          name the wakers, stacks the places.
+-- example  get_wait_analysis(trace_id="...", process="sqlservr", start_time=2, end_time=3)
+-- param    process  filter   null  Part of a process name, or a pid; | separates alternatives.
+-- param    thread   integer  null  0..4294967295  Thread id.
+-- window
+-- rows     20
+-- needs    context_switch
+-- common
+who AS MATERIALIZED (
+    SELECT utid, upid, tid, pid, coalesce(process, 'unknown') AS process, thread_name FROM thread_name
+    WHERE tid <> 0 AND process_hits(process, pid, $process) AND ($thread IS NULL OR tid = $thread)
+),
+turn AS MATERIALIZED (
+    SELECT * FROM thread_turn
+    WHERE utid IN (SELECT utid FROM who) AND start_ns < $end_ns
+      AND greatest(end_ns, coalesce(off_end_ns, end_ns)) >= $start_ns
+),
+wait AS MATERIALIZED (
+    SELECT w.utid, w.process, w.pid, w.tid, w.thread_name, t.reason, t.end_ns AS from_ns, t.off_end_ns, t.ready_ns,
+           t.resumed, t.ready_in_dpc, t.ready_cpu, t.waker_utid, t.wait_stack_id, t.ready_stack_id,
+           waker_text(t.ready_ns, t.resumed, t.ready_in_dpc, k.process, k.pid, k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker,
+           greatest(0, least(coalesce(t.ready_ns, t.off_end_ns), $end_ns) - greatest(t.end_ns, $start_ns)) AS wait_ns,
+           greatest(0, least(t.off_end_ns, $end_ns) - greatest(coalesce(t.ready_ns, t.off_end_ns), $start_ns)) AS ready_ns_all
+    FROM turn AS t JOIN who AS w ON w.utid = t.utid
+    LEFT JOIN thread_name AS k ON k.utid = t.waker_utid
+    WHERE t.off_kind = 'waiting' AND t.end_ns < $end_ns AND t.off_end_ns > $start_ns
+),
+sites AS (SELECT stack_id, site, stack FROM stack_site)
+-- section  scope values
+-- out      Name  text
+-- out      Value text(300)
+SELECT 'Source', 'context switches (exact)' || CASE WHEN EXISTS (FROM ready_thread) THEN ' and ready events'
+       ELSE '; ready events are not recorded, so no waker is known and time ready counts as waiting (WPR flag ReadyThread)' END
+UNION ALL
+SELECT 'Threads', format('{:,} with events here, of {:,} that match', (SELECT count(DISTINCT utid) FROM turn), (SELECT count(*) FROM who))
+UNION ALL
+SELECT 'Time', format('{:,.3f} ms running, {:,.3f} ms ready, {:,.3f} ms waiting{}', run_ns / 1e6, ready_ns / 1e6, wait_ns / 1e6,
+              CASE WHEN unknown_ns > 0 THEN format(', {:,.3f} ms unknown', unknown_ns / 1e6) ELSE '' END)
+FROM (
+    SELECT coalesce(sum(greatest(0, least(end_ns, $end_ns) - greatest(start_ns, $start_ns))) FILTER (ran), 0)::BIGINT AS run_ns,
+           coalesce(sum(greatest(0, least(off_end_ns, $end_ns) - greatest(CASE WHEN off_kind = 'waiting' THEN ready_ns ELSE end_ns END, $start_ns)))
+                    FILTER (off_kind = 'ready' OR (off_kind = 'waiting' AND ready_ns IS NOT NULL)), 0)::BIGINT AS ready_ns,
+           coalesce(sum(greatest(0, least(off_end_ns, $end_ns) - greatest(end_ns, $start_ns))) FILTER (off_kind = 'unknown'), 0)::BIGINT AS unknown_ns,
+           (SELECT coalesce(sum(wait_ns), 0)::BIGINT FROM wait) AS wait_ns
+    FROM turn
+)
+-- section  main table
+-- heading  By wait stack
+-- cap      max_rows
+-- out      "Wait site"    text(120)  Lock or wait function, and who called it.
+-- out      Reason         text       Most frequent.
+-- out      Count          count
+-- out      "Waiting ms"   ms
+-- out      "% of waiting" pct
+-- out      "Mean us"      us
+-- out      "Max us"       us
+-- out      "Ready ms"     ms         Made ready, not yet running.
+-- out      Threads        count
+-- out      "Top waker"    text(60)
+-- out      "Waker site"   text(120)
+-- out      "Wait stack"   text(400)
+-- empty    No thread waited here.
+SELECT coalesce(s.site, 'no stack'), wait_reason_name(mode(w.reason)), count(*), sum(w.wait_ns)::BIGINT,
+       percent(sum(w.wait_ns), sum(sum(w.wait_ns)) OVER ()), avg(w.wait_ns), max(w.wait_ns), sum(w.ready_ns_all)::BIGINT,
+       count(DISTINCT w.utid), mode(w.waker), mode(r.site), any_value(s.stack)
+FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id LEFT JOIN sites AS r ON r.stack_id = w.ready_stack_id
+GROUP BY w.wait_stack_id, s.site
+ORDER BY sum(w.wait_ns) DESC, count(*) DESC, s.site, w.wait_stack_id
+-- section  reasons table optional
+-- heading  By reason
+-- cap      max_rows
+-- out      "Wait reason"  text
+-- out      Count          count
+-- out      "Waiting ms"   ms
+-- out      "% of waiting" pct
+-- out      "Mean us"      us
+-- out      "P50 us"       us
+-- out      "P99 us"       us~
+-- out      "Max us"       us
+-- out      Threads        count
+SELECT coalesce(wait_reason_name(reason), 'unknown'), count(*), sum(wait_ns)::BIGINT, percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()),
+       avg(wait_ns), quantile_cont(wait_ns, 0.5), quantile_cont(wait_ns, 0.99), count(*) < 100, max(wait_ns), count(DISTINCT utid)
+FROM wait GROUP BY reason ORDER BY sum(wait_ns) DESC, reason
+-- section  wakers table optional
+-- heading  By waker
+-- cap      max_rows
+-- out      Waker          text(80)
+-- out      Wakes          count
+-- out      "Waiting ms"   ms       That the wakes ended.
+-- out      "% of waiting" pct
+-- out      Threads        count    Woken.
+-- out      "Waker site"   text(160)
+-- out      "Wait site"    text(120)  Most frequent.
+SELECT w.waker, count(*), sum(w.wait_ns)::BIGINT, percent(sum(w.wait_ns), sum(sum(w.wait_ns)) OVER ()), count(DISTINCT w.utid),
+       mode(r.site), mode(s.site)
+FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id LEFT JOIN sites AS r ON r.stack_id = w.ready_stack_id
+GROUP BY w.waker ORDER BY sum(w.wait_ns) DESC, w.waker
+-- section  longest table optional
+-- heading  Longest waits
+-- out      "From (s)"     s(6)
+-- out      Process        text(60)
+-- out      PID            id
+-- out      TID            id
+-- out      "Thread Name"  text(40)
+-- out      "Waiting us"   us
+-- out      "Ready us"     us
+-- out      Reason         text
+-- out      Waker          text(80)
+-- out      "Wait site"    text(120)
+SELECT w.from_ns, w.process, w.pid, w.tid, w.thread_name, w.wait_ns, CASE WHEN w.ready_ns IS NOT NULL THEN w.ready_ns_all END,
+       wait_reason_name(w.reason), w.waker, s.site
+FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id
+ORDER BY w.resumed DESC, w.wait_ns DESC, w.from_ns, w.utid LIMIT 10
+-- section  missing notes
+-- out      Note text
+SELECT 'No stacks are recorded with the context switches, so places in code are unknown (stack flag CSwitch).'
+WHERE EXISTS (FROM wait) AND NOT EXISTS (SELECT 1 FROM thread_turn WHERE wait_stack_id IS NOT NULL)
+UNION ALL
+SELECT format('{:,} of {:,} switches of the trace do not follow from the one before on their CPU: some are missing, and what they would tell counts as unknown.',
+              count(*) FILTER (NOT whole), count(*))
+FROM cpu_turn HAVING count(*) FILTER (NOT whole) > 0
+UNION ALL
+SELECT format('{:,} of the waits had not ended when the trace or the window did.', count(*))
+FROM wait WHERE NOT resumed OR off_end_ns >= $end_ns HAVING count(*) > 0
+-- section  follow next
+-- out      Call text
+SELECT format('get_critical_path(trace_id="{{trace_id}}", thread="{}", start_time={:.6f}, end_time={:.6f})', tid,
+              (from_ns // 1000) / 1e6, (off_end_ns // 1000 + 1) / 1e6)
+FROM (SELECT * FROM wait WHERE resumed ORDER BY wait_ns DESC, from_ns, utid LIMIT 1)
+UNION ALL
+SELECT 'get_lock_contention(trace_id="{trace_id}")' FROM wait WHERE is_lock_reason(reason)
+HAVING sum(wait_ns) > 0.3 * (SELECT sum(wait_ns) FROM wait)
