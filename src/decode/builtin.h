@@ -16,8 +16,4 @@ bool builtin_find(Builtin *builtin, const SourceKey *key, uint32_t os_build, Are
 // p == NULL: not in the tables.
 Str builtin_provider_name(Builtin *builtin, const Guid *provider);
 
-// Types as manifests and the tables name them: "UInt32" or "win:UInt32"; IN_OPAQUE when unknown.
-uint8_t type_from_name(Str name);
-uint8_t out_from_name(Str name); // "xs:unsignedInt", "win:Port"; OUT_DEFAULT when unknown
-
 #endif

@@ -1,16 +1,22 @@
 // Class descriptions. Sources are asked in this order: kernel layouts, TraceLogging metadata of the
-// event itself, metadata embedded in the trace, built-in tables. Whatever answers is compiled into
+// event itself, metadata embedded in the trace, manifests that EventSource providers logged, the
+// user's manifests, built-in tables. Whatever answers is compiled into
 // a schema (decode/fields.h) that reads payloads later without it.
 #include "decode/describe.h"
 
+#include "base/os.h"
 #include "decode/builtin.h"
 #include "decode/embedded.h"
+#include "decode/eventsource.h"
 #include "decode/fields_known.h"
+#include "decode/manifest_folder.h"
 #include "decode/tracelogging.h"
 
 struct Describer {
     const World *world;
     Embedded embedded;
+    EventSources *sources;
+    ManifestFolder *manifests;
     Builtin *builtin;
 };
 
@@ -18,6 +24,8 @@ Describer *describer_open(const World *world) {
     Describer *describer = mem_zero(1, sizeof *describer);
     describer->world = world;
     embedded_open(&describer->embedded, world);
+    describer->sources = eventsources_open(world);
+    describer->manifests = manifest_folder_open(os_env("ETW_MCP_MANIFESTS"));
     describer->builtin = builtin_open();
     return describer;
 }
@@ -25,6 +33,8 @@ Describer *describer_open(const World *world) {
 void describer_close(Describer *describer) {
     if (!describer) return;
     embedded_done(&describer->embedded);
+    eventsources_close(describer->sources);
+    manifest_folder_close(describer->manifests);
     builtin_close(describer->builtin);
     mem_free(describer);
 }
@@ -123,9 +133,30 @@ static bool describe_manifest(Describer *describer, const EventClass *class, Are
                         .opcode = key->opcode};
     uint32_t os_build = world_header(describer->world)->os_build;
     if (key->kind != ETL_MANIFEST) return false;
-    if (!builtin_find(describer->builtin, &wanted, os_build, arena, &answer)) return false;
-    out->decoded_by = answer.exact ? STR("builtin exact") : STR("builtin nearest");
+    if (eventsources_find(describer->sources, &wanted, arena, &answer))
+        out->decoded_by = answer.exact ? STR("eventsource") : STR("eventsource nearest version");
+    else if (manifest_folder_find(describer->manifests, &wanted, arena, &answer))
+        out->decoded_by =
+            answer.exact ? STR("user manifest") : STR("user manifest nearest version");
+    else if (builtin_find(describer->builtin, &wanted, os_build, arena, &answer))
+        out->decoded_by = answer.exact ? STR("builtin exact") : STR("builtin nearest");
+    else
+        return false;
     take_answer(class, &answer, arena, out);
+    return true;
+}
+
+// The chunks of EventSource manifests are events as well.
+static bool describe_chunk(const EventClass *class, Arena *arena, ClassDescription *out) {
+    enum { CHUNK_EVENT = 0xFFFE, CHUNK_OPCODE = 0xFE };
+    if (class->key.kind != ETL_MANIFEST || class->key.id != CHUNK_EVENT ||
+        class->key.opcode != CHUNK_OPCODE)
+        return false;
+    AUTO(layout_done) FieldsLayout layout = {0};
+    eventsources_chunk_layout(&layout);
+    out->schema = keep_schema(class, &layout, arena);
+    out->event_name = STR("ManifestData");
+    out->decoded_by = STR("eventsource");
     return true;
 }
 
@@ -135,6 +166,11 @@ static void describe_provider(Describer *describer, const EventClass *class, Are
     if (class->traits.n) out->provider_name = traits_name(class->traits, arena);
     if (!out->provider_name.n)
         out->provider_name = embedded_provider_name(&describer->embedded, &class->key.provider);
+    if (!out->provider_name.n)
+        out->provider_name = eventsources_provider_name(describer->sources, &class->key.provider);
+    if (!out->provider_name.n)
+        out->provider_name =
+            manifest_folder_provider_name(describer->manifests, &class->key.provider);
     if (!out->provider_name.n)
         out->provider_name = builtin_provider_name(describer->builtin, &class->key.provider);
 }
@@ -151,7 +187,8 @@ void describe_class(Describer *describer, const EventClass *class, Arena *arena,
     }
     if (class->key.tracelogging)
         describe_tracelogging(class, arena, out);
-    else if (!describe_embedded(describer, class, arena, out) &&
+    else if (!describe_chunk(class, arena, out) &&
+             !describe_embedded(describer, class, arena, out) &&
              !describe_manifest(describer, class, arena, out))
         out->decoded_by = STR("none: no schema");
     describe_provider(describer, class, arena, out);

@@ -23,4 +23,8 @@ static inline void source_done_auto(SourceAnswer *answer) {
 // "Task", or "Task/Opcode" unless the opcode says nothing.
 Str source_event_name(Str task, Str opcode, Arena *arena);
 
+// Types as manifests and the tables name them: "UInt32" or "win:UInt32"; IN_OPAQUE when unknown.
+uint8_t type_from_name(Str name);
+uint8_t out_from_name(Str name); // "xs:unsignedInt", "win:Port"; OUT_DEFAULT when unknown
+
 #endif

@@ -1,5 +1,5 @@
 // Names of types in manifests and tables.
-#include "decode/builtin.h"
+#include "decode/fields_source.h"
 
 typedef struct NamedCode {
     const char *name;

@@ -1,0 +1,16 @@
+// The user's own manifests: .man files of a folder (ETW_MCP_MANIFESTS).
+#ifndef DECODE_MANIFEST_FOLDER_H
+#define DECODE_MANIFEST_FOLDER_H
+
+#include "decode/manifest.h"
+
+typedef struct ManifestFolder ManifestFolder;
+
+// Reads nothing yet. An empty path, or a folder that cannot be read, has no manifests.
+ManifestFolder *manifest_folder_open(Str path);
+void manifest_folder_close(ManifestFolder *folder); // accepts NULL
+bool manifest_folder_find(ManifestFolder *folder, const SourceKey *key, Arena *arena,
+                          SourceAnswer *answer);
+Str manifest_folder_provider_name(ManifestFolder *folder, const Guid *provider);
+
+#endif
