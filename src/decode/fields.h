@@ -191,7 +191,7 @@ typedef struct FieldsValue {
 FieldsValue fields_value(const FieldsSchema *schema, Str payload, uint32_t pid, Str name,
                          bool want_text, Arena *scratch);
 
-// Names of the fields, in order (of the preferred layout); for documentation and column lists.
-size_t fields_names(const FieldsSchema *schema, const Str **names);
+// "Name, Name, ...": the fields in order (of the preferred layout), for people.
+void fields_list(const FieldsSchema *schema, Buf *out);
 
 #endif

@@ -25,8 +25,6 @@ typedef struct FieldsNode {
 typedef struct ParsedLayout {
     FieldsNode *nodes;
     uint32_t count;
-    Str *names; // of top-level fields
-    uint32_t name_count;
     FieldsMap *maps;
     uint32_t map_count;
     uint32_t *pids;

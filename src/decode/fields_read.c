@@ -182,7 +182,13 @@ static bool element_count(FieldsWalk *walk, const FieldsNode *node, uint64_t *co
     case COUNT_FIXED: *count = node->def.count; return true;
     case COUNT_FIELD: *count = walk->slots[node->refer - 1]; return true;
     case COUNT_REST: *count = UINT64_MAX; return true;
-    case COUNT_U16: *count = rd_left(&walk->r) < 2 ? 0 : rd_u16(&walk->r); return true;
+    case COUNT_U16:
+        if (rd_left(&walk->r) >= 2) {
+            *count = rd_u16(&walk->r);
+            return true;
+        }
+        if (!walk->missing) walk->missing = node;
+        return false;
     }
     return false;
 }

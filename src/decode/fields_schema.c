@@ -196,14 +196,12 @@ static uint32_t link_members(ParsedLayout *layout, uint32_t index, unsigned dept
     return next;
 }
 
-static bool link_fields(ParsedLayout *layout, unsigned pointer_size, Arena *arena) {
+static bool link_fields(ParsedLayout *layout, unsigned pointer_size) {
     uint64_t offset = 0;
     bool fixed = true;
-    layout->names = ARENA_ARRAY(arena, Str, layout->count);
     for (uint32_t i = 0; i < layout->count;) {
         uint32_t next = link_members(layout, i, 0);
         if (!next) return false;
-        layout->names[layout->name_count++] = layout->nodes[i].def.name;
         i = next;
     }
     for (uint32_t i = 0; i < layout->count; i++) {
@@ -242,7 +240,7 @@ static bool parse_layout(Rd r, ParsedLayout *layout, unsigned pointer_size, Aren
     layout->maps = ARENA_ARRAY(arena, FieldsMap, layout->map_count);
     for (uint32_t i = 0; i < layout->map_count; i++)
         if (!parse_map(&r, &layout->maps[i], arena)) return false;
-    return rd_ok(&r) && link_fields(layout, pointer_size, arena);
+    return rd_ok(&r) && link_fields(layout, pointer_size);
 }
 
 static const FieldsSchema *parse_kernel(Rd *r, FieldsSchema *schema) {
@@ -278,9 +276,18 @@ const FieldsSchema *schema_parse(Str bytes, Arena *arena) {
     return schema;
 }
 
-size_t fields_names(const FieldsSchema *schema, const Str **names) {
-    *names = NULL;
-    if (!schema || schema->spec || !schema->layout_count) return 0;
-    *names = schema->layouts[0].names;
-    return schema->layouts[0].name_count;
+void fields_list(const FieldsSchema *schema, Buf *out) {
+    if (schema->spec) {
+        for (unsigned i = 0; i < schema->spec->field_count; i++)
+            if (schema->spec->fields[i].name)
+                buf_addf(out, "%s%s", i ? ", " : "", schema->spec->fields[i].name);
+        return;
+    }
+    const ParsedLayout *layout = &schema->layouts[0];
+    bool any = false;
+    for (uint32_t i = 0; i < layout->count; i = layout->nodes[i].next) {
+        if (layout->nodes[i].def.out == OUT_HIDDEN) continue;
+        buf_addf(out, "%s" STR_FMT, any ? ", " : "", STR_ARG(layout->nodes[i].def.name));
+        any = true;
+    }
 }

@@ -3,6 +3,7 @@
 //
 //   event_fields(class_id, payload [, pid])   all fields as JSON text
 //   event_field_i64 / _u64 / _f64 / _text(class_id, payload, name)   one field; NULL: not there
+//   event_field_names(class_id)               "Name, Name, ..."; NULL: no schema
 #ifndef STORE_EVENT_SCHEMAS_H
 #define STORE_EVENT_SCHEMAS_H
 

@@ -11,6 +11,7 @@ typedef enum FieldFunction {
     FN_U64,
     FN_F64,
     FN_TEXT,
+    FN_NAMES,
 } FieldFunction;
 
 static void on_bind(duckdb_bind_info info) {
@@ -89,7 +90,8 @@ static bool set_value(duckdb_vector output, void *data, idx_t row, FieldFunction
         duckdb_vector_assign_string_element_len(output, row, value->text.p, value->text.n);
         return true;
     case FN_JSON:
-    case FN_JSON_PID: return false;
+    case FN_JSON_PID:
+    case FN_NAMES: return false;
     }
     return false;
 }
@@ -124,19 +126,43 @@ FIELD_FUNCTION(run_u64, FN_U64)
 FIELD_FUNCTION(run_f64, FN_F64)
 FIELD_FUNCTION(run_text, FN_TEXT)
 
+static void run_names(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    const EventSchemas *schemas = duckdb_scalar_function_get_extra_info(info);
+    InColumn ids = column_of(input, 0);
+    AUTO(buf_done) Buf text = {0};
+    for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
+        EventSchema class = {0};
+        if (!is_null(&ids, row))
+            class = event_schema_of(schemas, ((const uint32_t *)ids.data)[row]);
+        if (!class.schema) {
+            set_null(output, row);
+            continue;
+        }
+        buf_clear(&text);
+        fields_list(class.schema, &text);
+        duckdb_vector_assign_string_element_len(output, row, text.p ? text.p : "", text.n);
+    }
+}
+
 static const struct {
     const char *name;
     FieldFunction function;
-    duckdb_type third; // DUCKDB_TYPE_INVALID: two arguments
+    duckdb_type second; // DUCKDB_TYPE_INVALID: one argument
+    duckdb_type third;  // DUCKDB_TYPE_INVALID: no third
     duckdb_type result;
     duckdb_scalar_function_t run;
 } FUNCTIONS[] = {
-    {"event_fields",     FN_JSON,     DUCKDB_TYPE_INVALID,  DUCKDB_TYPE_VARCHAR, run_json},
-    {"event_fields",     FN_JSON_PID, DUCKDB_TYPE_UINTEGER, DUCKDB_TYPE_VARCHAR, run_json},
-    {"event_field_i64",  FN_I64,      DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_BIGINT,  run_i64 },
-    {"event_field_u64",  FN_U64,      DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_UBIGINT, run_u64 },
-    {"event_field_f64",  FN_F64,      DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_DOUBLE,  run_f64 },
-    {"event_field_text", FN_TEXT,     DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_VARCHAR, run_text},
+    {"event_fields",      FN_JSON,     DUCKDB_TYPE_BLOB,    DUCKDB_TYPE_INVALID,  DUCKDB_TYPE_VARCHAR, run_json},
+    {"event_fields",      FN_JSON_PID, DUCKDB_TYPE_BLOB,    DUCKDB_TYPE_UINTEGER, DUCKDB_TYPE_VARCHAR,
+     run_json                                                                                                  },
+    {"event_field_i64",   FN_I64,      DUCKDB_TYPE_BLOB,    DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_BIGINT,  run_i64 },
+    {"event_field_u64",   FN_U64,      DUCKDB_TYPE_BLOB,    DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_UBIGINT,
+     run_u64                                                                                                   },
+    {"event_field_f64",   FN_F64,      DUCKDB_TYPE_BLOB,    DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_DOUBLE,  run_f64 },
+    {"event_field_text",  FN_TEXT,     DUCKDB_TYPE_BLOB,    DUCKDB_TYPE_VARCHAR,  DUCKDB_TYPE_VARCHAR,
+     run_text                                                                                                  },
+    {"event_field_names", FN_NAMES,    DUCKDB_TYPE_INVALID, DUCKDB_TYPE_INVALID,  DUCKDB_TYPE_VARCHAR,
+     run_names                                                                                                 },
 };
 
 static void add_parameter(duckdb_scalar_function function, duckdb_type kind) {
@@ -149,7 +175,8 @@ static duckdb_scalar_function function_make(size_t index, EventSchemas *schemas)
     duckdb_scalar_function function = duckdb_create_scalar_function();
     duckdb_scalar_function_set_name(function, FUNCTIONS[index].name);
     add_parameter(function, DUCKDB_TYPE_UINTEGER);
-    add_parameter(function, DUCKDB_TYPE_BLOB);
+    if (FUNCTIONS[index].second != DUCKDB_TYPE_INVALID)
+        add_parameter(function, FUNCTIONS[index].second);
     if (FUNCTIONS[index].third != DUCKDB_TYPE_INVALID)
         add_parameter(function, FUNCTIONS[index].third);
     duckdb_logical_type result = duckdb_create_logical_type(FUNCTIONS[index].result);
