@@ -39,6 +39,7 @@ typedef struct Doc {
     VEC(Str) notes;
     VEC(Str) next;
     json_t *json;        // the reply is this object and nothing else
+    Str raw;             // the reply as text or CSV is this and nothing else; empty: none
     size_t budget_bytes; // 0: the default
 } Doc;
 

@@ -12,7 +12,14 @@
     X(describe_tables)                                                                             \
     X(get_wait_analysis)                                                                           \
     X(get_lock_contention)                                                                         \
-    X(get_memory_pools)
+    X(get_memory_pools)                                                                            \
+    X(get_hot_functions)                                                                           \
+    X(get_hot_stacks)                                                                              \
+    X(get_function_callers)                                                                        \
+    X(walk_stack)                                                                                  \
+    X(butterfly_chain)                                                                             \
+    X(get_network_hot_functions)                                                                   \
+    X(get_network_hot_stacks)
 
 static const struct {
     const char *name;

@@ -16,4 +16,13 @@ Status handle_get_wait_analysis(ToolCall *call, Err *err);
 Status handle_get_lock_contention(ToolCall *call, Err *err);
 Status handle_get_memory_pools(ToolCall *call, Err *err);
 
+// Call stacks: handle_stacks*.c.
+Status handle_get_hot_functions(ToolCall *call, Err *err);
+Status handle_get_hot_stacks(ToolCall *call, Err *err);
+Status handle_get_function_callers(ToolCall *call, Err *err);
+Status handle_walk_stack(ToolCall *call, Err *err);
+Status handle_butterfly_chain(ToolCall *call, Err *err);
+Status handle_get_network_hot_functions(ToolCall *call, Err *err);
+Status handle_get_network_hot_stacks(ToolCall *call, Err *err);
+
 #endif

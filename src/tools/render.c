@@ -296,6 +296,7 @@ Str json_dump_text(const json_t *json, bool pretty, Arena *arena) {
 
 Str doc_markdown(Doc *doc) {
     if (doc->json) return json_dump_text(doc->json, true, doc->arena);
+    if (doc->raw.n) return doc->raw;
     Layout layout = layout_build(doc);
     layout_fit(&layout, doc_budget(doc));
     Buf out = {0};
@@ -346,6 +347,7 @@ static void csv_section(const DocSection *section, Arena *arena, Buf *out) {
 }
 
 Str doc_csv(Doc *doc) {
+    if (doc->raw.n) return doc->raw;
     Buf out = {0};
     for (size_t i = 0; i < doc->sections.count; i++) {
         if (!is_table(&doc->sections.items[i])) continue;

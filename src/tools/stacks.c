@@ -1,6 +1,9 @@
 // The stack set: read from the tables stack and frame_name in one go each.
 #include "tools/stacks.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef struct Slot { // a set and who uses it
     StackSet set;
     unsigned users;
@@ -15,6 +18,7 @@ struct StackCache {
 static void slot_free(Slot *slot) {
     arena_done(&slot->set.arena);
     map_done(&slot->set.function_of_frame);
+    map_done(&slot->set.sampled);
     mem_free(slot);
 }
 
@@ -70,26 +74,125 @@ static uint32_t function_of(const StackSet *set, uint64_t frame) {
     return known ? (uint32_t)*known : set->function_count;
 }
 
-// Callers stand before their callees in the table: a node's parent has a smaller number.
-static Status read_nodes(StackSet *set, Session *session, Err *err) {
-    Integers rows;
+// Nodes as they come: callers stand before their callees, so a parent has a smaller number.
+typedef struct RawNodes {
+    Arena arena;
+    uint32_t count;
+    uint32_t *parent, *function;
+} RawNodes;
+
+static void raw_nodes_done_auto(RawNodes *raw) {
+    arena_done(&raw->arena);
+}
+
+static Status raw_parents(StackSet *set, RawNodes *raw, const Integers *rows, size_t room,
+                          Err *err) {
+    raw->parent = ARENA_ARRAY(&raw->arena, uint32_t, room);
+    raw->function = ARENA_ARRAY(&raw->arena, uint32_t, room);
+    for (size_t i = 0; i < rows->row_count; i++) {
+        uint64_t id = (uint64_t)rows->columns[0][i], parent = (uint64_t)rows->columns[1][i];
+        if (id == 0 || id > rows->row_count || parent >= id)
+            return err_set(err, ERR_INTERNAL,
+                           "table stack is not a tree: load the trace anew with force");
+        raw->parent[id] = (uint32_t)parent;
+        raw->function[id] = function_of(set, (uint64_t)rows->columns[2][i]);
+        uint32_t depth = (uint32_t)rows->columns[3][i];
+        if (depth > set->longest) set->longest = depth;
+    }
+    raw->count = set->stack_count = (uint32_t)rows->row_count;
+    return OK;
+}
+
+static uint64_t sampled_key(uint64_t stack, uint32_t function) {
+    return stack << 32 | function;
+}
+
+// Adds a node below a stack for an address that the stack should have begun with.
+static void add_sampled(StackSet *set, RawNodes *raw, uint64_t stack, uint64_t frame) {
+    uint32_t function = function_of(set, frame);
+    if (!stack || stack > set->stack_count || function == raw->function[stack]) return;
+    bool added = false;
+    (void)map_put(&set->sampled, sampled_key(stack, function), raw->count + 1, &added);
+    if (!added) return;
+    raw->count++;
+    raw->parent[raw->count] = (uint32_t)stack;
+    raw->function[raw->count] = function;
+}
+
+static Status read_nodes(StackSet *set, Session *session, RawNodes *raw, Err *err) {
+    Integers rows, more;
     AUTO(arena_done) Arena scratch = {0};
     TRY(session_integers(session,
                          STR("SELECT stack_id, coalesce(parent_id, 0), frame_id, depth FROM stack"),
                          NULL, 0, 0, &scratch, &rows, err));
-    set->node_count = (uint32_t)rows.row_count;
-    set->parent = ARENA_ARRAY(&set->arena, uint32_t, rows.row_count + 1);
-    set->function = ARENA_ARRAY(&set->arena, uint32_t, rows.row_count + 1);
-    for (size_t i = 0; i < rows.row_count; i++) {
-        uint64_t id = (uint64_t)rows.columns[0][i], parent = (uint64_t)rows.columns[1][i];
-        if (id == 0 || id > rows.row_count || parent >= id)
-            return err_set(err, ERR_INTERNAL,
-                           "table stack is not a tree: load the trace anew "
-                           "with force");
-        set->parent[id] = (uint32_t)parent;
-        set->function[id] = function_of(set, (uint64_t)rows.columns[2][i]);
-        if (rows.columns[3][i] > set->longest) set->longest = (uint32_t)rows.columns[3][i];
+    TRY(session_integers(session,
+                         STR("SELECT DISTINCT s.stack_id, s.frame_id FROM sample AS s "
+                             "JOIN stack AS k ON k.stack_id = s.stack_id "
+                             "WHERE s.frame_id <> k.frame_id ORDER BY ALL"),
+                         NULL, 0, 0, &scratch, &more, err));
+    TRY(raw_parents(set, raw, &rows, rows.row_count + more.row_count + 1, err));
+    for (size_t i = 0; i < more.row_count; i++)
+        add_sampled(set, raw, (uint64_t)more.columns[0][i], (uint64_t)more.columns[1][i]);
+    if (raw->count > set->stack_count) set->longest++;
+    return OK;
+}
+
+// Gives every node its place in preorder; siblings keep their order.
+static void order_nodes(StackSet *set, const RawNodes *raw, Arena *scratch) {
+    uint32_t count = raw->count;
+    uint32_t *size = ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
+    uint32_t *place = ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
+    uint32_t *next = ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1); // place of the next child
+    for (uint32_t id = count; id > 0; id--) size[raw->parent[id]] += ++size[id];
+    set->node_count = count;
+    set->parent = ARENA_ARRAY(&set->arena, uint32_t, (size_t)count + 2);
+    set->function = ARENA_ARRAY(&set->arena, uint32_t, (size_t)count + 2);
+    set->end = ARENA_ARRAY(&set->arena, uint32_t, (size_t)count + 2);
+    set->partial = ARENA_ARRAY(&set->arena, bool, (size_t)count + 2);
+    set->node_of_stack = ARENA_ARRAY(&set->arena, uint32_t, (size_t)set->stack_count + 1);
+    next[0] = 1;
+    for (uint32_t id = 1; id <= count; id++) {
+        uint32_t node = place[id] = next[raw->parent[id]];
+        next[raw->parent[id]] += size[id];
+        next[id] = node + 1;
+        set->parent[node] = place[raw->parent[id]];
+        set->function[node] = raw->function[id];
+        set->end[node] = node + size[id];
+        set->partial[node] = id > set->stack_count;
+        if (id <= set->stack_count) set->node_of_stack[id] = node;
     }
+    for (size_t i = 0; i < set->sampled.capacity; i++)
+        if (set->sampled.used[i]) set->sampled.slots[i].value = place[set->sampled.slots[i].value];
+}
+
+// Which nodes are of which function, and which of them are recursive.
+static void index_functions(StackSet *set, Arena *scratch) {
+    size_t functions = (size_t)set->function_count + 1;
+    uint32_t *covered = ARENA_ARRAY(scratch, uint32_t, functions);
+    uint32_t *at = ARENA_ARRAY(scratch, uint32_t, functions);
+    set->nested = ARENA_ARRAY(&set->arena, bool, (size_t)set->node_count + 2);
+    set->first_of = ARENA_ARRAY(&set->arena, uint32_t, functions + 1);
+    set->of_function = ARENA_ARRAY(&set->arena, uint32_t, (size_t)set->node_count + 1);
+    for (uint32_t node = 1; node <= set->node_count; node++)
+        set->first_of[set->function[node] + 1]++;
+    for (size_t f = 0; f < functions; f++) {
+        set->first_of[f + 1] += set->first_of[f];
+        at[f] = set->first_of[f];
+    }
+    for (uint32_t node = 1; node <= set->node_count; node++) {
+        uint32_t f = set->function[node];
+        set->of_function[at[f]++] = node;
+        set->nested[node] = node < covered[f];
+        if (!set->nested[node]) covered[f] = set->end[node];
+    }
+}
+
+static Status build_tree(StackSet *set, Session *session, Err *err) {
+    AUTO(arena_done) Arena scratch = {0};
+    AUTO(raw_nodes_done) RawNodes raw = {0};
+    TRY(read_nodes(set, session, &raw, err));
+    order_nodes(set, &raw, &scratch);
+    index_functions(set, &scratch);
     return OK;
 }
 
@@ -98,7 +201,7 @@ static Status slot_build(Session *session, Slot **out, Err *err) {
     slot->set.longest = 1;
     Status status = read_functions(&slot->set, session, err);
     if (status == OK) status = read_frames(&slot->set, session, err);
-    if (status == OK) status = read_nodes(&slot->set, session, err);
+    if (status == OK) status = build_tree(&slot->set, session, err);
     if (status == OK)
         *out = slot;
     else
@@ -137,6 +240,14 @@ void stack_cache_drop(StackCache *cache) {
     mutex_unlock(&cache->mutex);
 }
 
+// The node of a stack whose innermost frame is of `function`, as far as one was sampled.
+static uint32_t node_of(const StackSet *set, uint64_t stack, uint32_t function) {
+    uint32_t node = set->node_of_stack[stack];
+    if (set->function[node] == function) return node;
+    const uint64_t *own = map_get(&set->sampled, sampled_key(stack, function));
+    return own ? (uint32_t)*own : node;
+}
+
 Status stack_weights(const StackSet *set, Session *session, Str sql, const Arg *args, size_t count,
                      Arena *arena, StackWeights *out, Err *err) {
     Integers rows;
@@ -146,29 +257,123 @@ Status stack_weights(const StackSet *set, Session *session, Str sql, const Arg *
     out->items = ARENA_ARRAY(arena, StackWeight, rows.row_count);
     out->count = rows.row_count;
     for (size_t i = 0; i < rows.row_count; i++) {
-        uint32_t id = (uint32_t)rows.columns[0][i];
-        if (id > set->node_count) id = 0;
+        uint64_t stack = (uint64_t)rows.columns[0][i], frame = (uint64_t)rows.columns[1][i];
         StackWeight *entry = &out->items[i];
-        *entry = (StackWeight){.stack_id = id,
-                               .function = id ? set->function[id]
-                                              : function_of(set, (uint64_t)rows.columns[1][i]),
-                               .weight = rows.columns[2][i],
-                               .samples = rows.columns[3][i]};
+        *entry = (StackWeight){.weight = rows.columns[2][i], .samples = rows.columns[3][i]};
+        bool known = stack && stack <= set->stack_count;
+        if (!known || frame) entry->function = function_of(set, frame);
+        if (known && !frame) entry->function = set->function[set->node_of_stack[stack]];
+        if (known) entry->node = node_of(set, stack, entry->function);
+        if (known) entry->function = set->function[entry->node];
         out->weight += entry->weight;
         out->samples += entry->samples;
-        out->bare_weight += id ? 0 : entry->weight;
-        out->bare_samples += id ? 0 : entry->samples;
+        out->bare_weight += known ? 0 : entry->weight;
+        out->bare_samples += known ? 0 : entry->samples;
     }
     return OK;
 }
 
 uint32_t stack_path(const StackSet *set, const StackWeight *entry, uint32_t *out) {
-    if (!entry->stack_id) {
+    if (!entry->node) {
         out[0] = entry->function;
         return 1;
     }
     uint32_t n = 0;
-    for (uint32_t id = entry->stack_id; id && n < set->longest; id = set->parent[id])
-        out[n++] = set->function[id];
+    for (uint32_t node = entry->node; node && n < set->longest; node = set->parent[node])
+        out[n++] = set->function[node];
     return n;
+}
+
+void stack_tree_build(const StackSet *set, const StackWeights *weights, Arena *arena,
+                      StackTree *out) {
+    size_t room = (size_t)set->node_count + 2;
+    *out = (StackTree){set, ARENA_ARRAY(arena, int64_t, room), ARENA_ARRAY(arena, int64_t, room)};
+    for (size_t i = 0; i < weights->count; i++) {
+        const StackWeight *entry = &weights->items[i];
+        if (!entry->node) continue;
+        out->weight_before[entry->node + 1] += entry->weight;
+        out->samples_before[entry->node + 1] += entry->samples;
+    }
+    for (size_t node = 2; node < room; node++) {
+        out->weight_before[node] += out->weight_before[node - 1];
+        out->samples_before[node] += out->samples_before[node - 1];
+    }
+}
+
+FunctionWeight *stack_function_weights(const StackTree *tree, Arena *arena) {
+    const StackSet *set = tree->set;
+    FunctionWeight *out = ARENA_ARRAY(arena, FunctionWeight, (size_t)set->function_count + 1);
+    for (uint32_t node = 1; node <= set->node_count; node++) {
+        FunctionWeight *of = &out[set->function[node]];
+        of->exclusive += stack_tree_own(tree, node);
+        if (set->nested[node]) continue;
+        of->inclusive += stack_tree_weight(tree, node);
+        of->samples += stack_tree_samples(tree, node);
+    }
+    return out;
+}
+
+// ---------------------------------------------------------------- equal stacks
+
+typedef struct Merged {
+    StackWeight entry;
+    uint32_t *path; // outermost first, so that order is the order of the tree
+    uint32_t frames;
+} Merged;
+
+static int compare_merged(const void *left, const void *right) {
+    const Merged *a = left, *b = right;
+    if (a->entry.weight != b->entry.weight) return a->entry.weight > b->entry.weight ? -1 : 1;
+    if (!a->entry.node != !b->entry.node) return a->entry.node ? -1 : 1;
+    for (uint32_t i = 0; i < a->frames && i < b->frames; i++)
+        if (a->path[i] != b->path[i]) return a->path[i] < b->path[i] ? -1 : 1;
+    return a->frames < b->frames ? -1 : a->frames > b->frames;
+}
+
+static bool same_path(const Merged *merged, const uint32_t *path, uint32_t frames, bool bare) {
+    return merged->frames == frames && !merged->entry.node == bare &&
+           memcmp(merged->path, path, frames * sizeof *path) == 0;
+}
+
+static void merge_entry(Merged *all, size_t *count, Map *known, const StackWeight *entry,
+                        const uint32_t *path, uint32_t frames, Arena *arena) {
+    uint64_t hash = bytes_hash(path, frames * sizeof *path, entry->node ? 1 : 0);
+    for (;; hash++) {
+        bool added = false;
+        uint64_t *at = map_put(known, hash, *count, &added);
+        Merged *merged = &all[*at];
+        if (!added && !same_path(merged, path, frames, !entry->node)) continue;
+        if (added) {
+            *merged = (Merged){.entry = *entry, .frames = frames};
+            merged->path = ARENA_ARRAY(arena, uint32_t, frames);
+            memcpy(merged->path, path, frames * sizeof *path);
+            (*count)++;
+        } else {
+            merged->entry.weight += entry->weight;
+            merged->entry.samples += entry->samples;
+        }
+        return;
+    }
+}
+
+void stack_merge(const StackSet *set, const StackWeights *weights, Arena *arena, StackWeight **out,
+                 size_t *count) {
+    AUTO(arena_done) Arena scratch = {0};
+    Map known = {0};
+    uint32_t *path = ARENA_ARRAY(&scratch, uint32_t, set->longest);
+    Merged *all = ARENA_ARRAY(&scratch, Merged, weights->count);
+    *count = 0;
+    for (size_t i = 0; i < weights->count; i++) {
+        uint32_t frames = stack_path(set, &weights->items[i], path);
+        for (uint32_t k = 0; k < frames / 2; k++) {
+            uint32_t other = path[frames - 1 - k];
+            path[frames - 1 - k] = path[k];
+            path[k] = other;
+        }
+        merge_entry(all, count, &known, &weights->items[i], path, frames, &scratch);
+    }
+    map_done(&known);
+    qsort(all, *count, sizeof *all, compare_merged);
+    *out = ARENA_ARRAY(arena, StackWeight, *count);
+    for (size_t i = 0; i < *count; i++) (*out)[i] = all[i].entry;
 }

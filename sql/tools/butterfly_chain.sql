@@ -1,0 +1,22 @@
+-- tool     butterfly_chain
+-- title    Butterfly of a function
+-- headline **Butterfly**
+-- group    cpu
+-- place    20
+-- handler  butterfly_chain
+-- about    Call chains on both sides of a function, as a table or as CSV for other viewers (callers have
+--          negative depth in CSV). Same exact weights as walk_stack. Needs samples with stacks.
+-- example  butterfly_chain(trace_id="...", target_function="memcpy", output_format="wpa_csv")
+-- param    target_function filter required Start; module!function works, too.
+-- param    target_module filter null Part of its module's name.
+-- param    direction enum callers callers|callees|both Which side.
+-- param    max_depth integer 64 1.. Steps.
+-- param    branch_policy enum dominant dominant|all|threshold As in walk_stack.
+-- param    denominator enum active_cpus trace|active_cpus|active_busy|custom What 100 % is.
+-- param    output_format enum table table|csv|wpa_csv Form.
+-- param    branch_threshold_pct number 5.0 0..100 Percent of the parent.
+-- param    denominator_lps integer null 1.. Processors, for custom.
+-- param    denominator_seconds number null Seconds, for custom.
+-- filters  cpu process
+-- window
+-- needs    sample

@@ -1,0 +1,18 @@
+-- tool     get_function_callers
+-- title    Callers and callees of a function
+-- headline **Callers**
+-- group    cpu
+-- place    17
+-- handler  get_function_callers
+-- about    Direct callers or callees of one function, with the CPU time of the samples behind each;
+--          [root] and [self] make them add up. An exact name wins, else the heaviest match. Use it after
+--          get_hot_functions to see who causes a cost. Needs samples with stacks.
+-- example  get_function_callers(trace_id="...", function_filter="memcpy", direction="both")
+-- param    function_filter filter required Function; module!function works, too.
+-- filters  module
+-- param    direction enum callers callers|callees|both Which side.
+-- filters  cpu process
+-- window
+-- rows     30
+-- denominator
+-- needs    sample

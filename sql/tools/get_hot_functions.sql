@@ -1,0 +1,16 @@
+-- tool     get_hot_functions
+-- title    Hottest functions
+-- headline **Hot Functions**
+-- group    cpu
+-- place    12
+-- handler  get_hot_functions
+-- about    Functions by exclusive CPU time (the sampled address), largest first. Without modules only
+--          networking modules and the kernel are shown; modules="all" shows every module. Use it to see
+--          which code burns CPU; get_function_callers then says who calls it. Needs CPU samples.
+-- example  get_hot_functions(trace_id="...", modules="all", cpu_filter="0-3")
+-- param    modules text null Parts of module names, separated by commas; all: every module.
+-- filters  cpu process
+-- window
+-- rows     30
+-- denominator
+-- needs    sample

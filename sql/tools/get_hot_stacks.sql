@@ -1,0 +1,18 @@
+-- tool     get_hot_stacks
+-- title    Hottest frames by stack
+-- headline **Hot Stacks**
+-- group    cpu
+-- place    16
+-- handler  get_hot_stacks
+-- about    Functions by inclusive CPU time (in the stack, once per sample) with exclusive time, and the
+--          heaviest full stack of the first five. Use it to see which call paths cost CPU. Module and
+--          function filters choose rows; CPU, process and window choose samples.
+-- example  get_hot_stacks(trace_id="...", process_filter="app.exe", min_weight_pct=5)
+-- filters  cpu module process function
+-- window
+-- param    max_depth integer 10 1..1024 Frames shown of a stack.
+-- param    min_weight_pct number 1.0 0.. Least inclusive share of a row.
+-- param    dpc_only boolean false Only samples taken inside a DPC.
+-- rows     50
+-- denominator
+-- needs    sample

@@ -1,0 +1,16 @@
+-- tool     get_network_hot_functions
+-- title    Hottest network functions
+-- headline **Hot Functions**
+-- group    network
+-- place    80
+-- handler  get_network_hot_functions
+-- about    get_hot_functions for the modules of the network stack: kernel, user and the adapter drivers that
+--          the trace shows. Use it to see where packet processing burns CPU. Needs CPU samples.
+-- example  get_network_hot_functions(trace_id="...", extra_modules=["mydriver.sys"])
+-- param    extra_modules list null Modules to add to the set.
+-- param    replace_modules list null Modules instead of the set.
+-- filters  cpu
+-- window
+-- rows     30
+-- denominator
+-- needs    sample

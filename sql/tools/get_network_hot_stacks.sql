@@ -1,0 +1,19 @@
+-- tool     get_network_hot_stacks
+-- title    Hottest network stacks
+-- headline **Hot Stacks**
+-- group    network
+-- place    82
+-- handler  get_network_hot_stacks
+-- about    get_hot_stacks for the modules of the network stack: kernel, user and the adapter drivers that
+--          the trace shows. Use it to see where packet processing burns CPU. Needs CPU samples with stacks.
+-- example  get_network_hot_stacks(trace_id="...", extra_modules=["mydriver.sys"])
+-- param    extra_modules list null Modules to add to the set.
+-- param    replace_modules list null Modules instead of the set.
+-- filters  cpu function
+-- window
+-- param    max_depth integer 10 1..1024 Frames shown of a stack.
+-- param    min_weight_pct number 1.0 0.. Least inclusive share of a row.
+-- param    dpc_only boolean false Only samples inside a DPC.
+-- rows     50
+-- denominator
+-- needs    sample

@@ -1,0 +1,20 @@
+-- tool     walk_stack
+-- title    Walk call chains
+-- headline **Call chain**
+-- group    cpu
+-- place    18
+-- handler  walk_stack
+-- about    Follows the call chains that start at a function, towards its callers or callees. Chain Hits
+--          is the exact CPU time of samples that hold the whole chain; Frame Hits of those that hold the
+--          chain before it and the frame anywhere. Use it to see how code gets to a hot function.
+-- example  walk_stack(trace_id="...", function_filter="memcpy", branch_policy="threshold")
+-- param    function_filter filter required Start; module!function works, too.
+-- filters  module
+-- param    direction enum callers callers|callees Which side.
+-- param    branch_policy enum dominant dominant|all|threshold Heaviest edge, every edge, or those with branch_threshold_pct.
+-- param    branch_threshold_pct number 5.0 0..100 Percent of the parent.
+-- param    max_depth integer 64 1.. Steps.
+-- param    stop_at_modules list null Parts of module names; such frames end a chain.
+-- filters  cpu process
+-- window
+-- needs    sample
