@@ -28,6 +28,7 @@ typedef struct DocSection {
     size_t total_rows; // as many as there are; row_count when all are here
     Str cap;           // the parameter that cut it; empty: none
     Str empty;         // shown when there are no rows
+    Str fence;         // STYLE_CODE: the language behind the opening fence
 } DocSection;
 
 typedef struct Doc {

@@ -7,6 +7,11 @@
     X(get_load_status)                                                                             \
     X(list_loaded_traces)                                                                          \
     X(unload_trace)                                                                                \
+    X(list_capture_profiles)                                                                       \
+    X(get_capture_profile)                                                                         \
+    X(get_capture_commands)                                                                        \
+    X(get_capture_instructions)                                                                    \
+    X(recommend_capture)                                                                           \
     X(trace_info)                                                                                  \
     X(query_trace)                                                                                 \
     X(describe_tables)                                                                             \

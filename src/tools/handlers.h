@@ -9,14 +9,17 @@ Status handle_load_trace(ToolCall *call, Err *err);
 Status handle_get_load_status(ToolCall *call, Err *err);
 Status handle_list_loaded_traces(ToolCall *call, Err *err);
 Status handle_unload_trace(ToolCall *call, Err *err);
+Status handle_list_capture_profiles(ToolCall *call, Err *err);
+Status handle_get_capture_profile(ToolCall *call, Err *err);
+Status handle_get_capture_commands(ToolCall *call, Err *err);
+Status handle_get_capture_instructions(ToolCall *call, Err *err);
+Status handle_recommend_capture(ToolCall *call, Err *err);
 Status handle_trace_info(ToolCall *call, Err *err);
 Status handle_query_trace(ToolCall *call, Err *err);
 Status handle_describe_tables(ToolCall *call, Err *err);
 Status handle_get_wait_analysis(ToolCall *call, Err *err);
 Status handle_get_lock_contention(ToolCall *call, Err *err);
 Status handle_get_memory_pools(ToolCall *call, Err *err);
-
-// Call stacks: handle_stacks*.c.
 Status handle_get_hot_functions(ToolCall *call, Err *err);
 Status handle_get_hot_stacks(ToolCall *call, Err *err);
 Status handle_get_function_callers(ToolCall *call, Err *err);

@@ -100,7 +100,7 @@ static Str section_head(const DocSection *section, Arena *arena) {
         for (size_t i = 0; i < section->column_count; i++) buf_add_c(&head, " --- |");
         buf_add_char(&head, '\n');
     } else if (section->style == STYLE_CODE || section->style == STYLE_HISTOGRAM) {
-        if (section->row_count) buf_add_c(&head, "```\n");
+        if (section->row_count) buf_addf(&head, "```" STR_FMT "\n", STR_ARG(section->fence));
     }
     Str copy = str_copy(arena, buf_str(&head));
     buf_done(&head);

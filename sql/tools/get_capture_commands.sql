@@ -1,0 +1,13 @@
+-- tool     get_capture_commands
+-- title    Capture commands
+-- group    capture
+-- place    3
+-- handler  get_capture_commands
+-- trace    none
+-- about    The PowerShell commands that record a scenario on the traced machine: check, start, wait,
+--          stop, verify. Nothing is run here.
+-- example  get_capture_commands(scenario="cpu", output_path="C:\\traces\\cpu.etl", duration_s=10)
+-- param    scenario     text     required           Name, as list_capture_profiles shows it.
+-- param    output_path  text     required           Path of the .etl file on the target.
+-- param    duration_s   integer  10 1..3600         Seconds to record.
+-- param    mode         enum     file file|memory   file: written all along; memory: a ring, written at the stop.

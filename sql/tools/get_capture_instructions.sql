@@ -1,0 +1,13 @@
+-- tool     get_capture_instructions
+-- title    Capture runbook
+-- group    capture
+-- place    4
+-- handler  get_capture_instructions
+-- trace    none
+-- about    A numbered runbook for a capture, local or on another machine: prerequisites, profile,
+--          commands, transfer, what to call afterwards, cleanup.
+-- example  get_capture_instructions(scenario="network_minimal", target="remote")
+-- param    scenario     text  required                   Name, as list_capture_profiles shows it.
+-- param    target       enum  local local|remote         Where the problem is.
+-- param    output_path  text  C:\traces\capture.etl      Path of the .etl file on the target.
+-- param    mode         enum  file file|memory           As in get_capture_commands.

@@ -1,0 +1,10 @@
+-- tool     get_capture_profile
+-- title    Capture profile
+-- group    capture
+-- place    2
+-- handler  get_capture_profile
+-- trace    none
+-- about    One capture scenario: what it records and cannot see, and its profile (.wprp XML) to save on
+--          the target.
+-- example  get_capture_profile(scenario="cpu")
+-- param    scenario  text  required  Name, as list_capture_profiles shows it.

@@ -1,0 +1,9 @@
+-- tool     list_capture_profiles
+-- title    Capture scenarios
+-- group    capture
+-- place    1
+-- handler  list_capture_profiles
+-- trace    none
+-- about    How to record a trace: every capture scenario with its purpose, providers and overhead, and
+--          the way from capture to load_trace. Needs no trace.
+-- example  list_capture_profiles()

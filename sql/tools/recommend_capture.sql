@@ -1,0 +1,9 @@
+-- tool     recommend_capture
+-- title    Which capture answers a question
+-- group    capture
+-- place    5
+-- handler  recommend_capture
+-- trace    none
+-- about    Picks a capture scenario for a question in words, and says what that scenario cannot see.
+-- example  recommend_capture(question="which driver causes the audio glitches?")
+-- param    question  text  required  What is slow or wrong.
