@@ -12,6 +12,7 @@
     X(get_capture_commands)                                                                        \
     X(get_capture_instructions)                                                                    \
     X(recommend_capture)                                                                           \
+    X(compare_traces)                                                                              \
     X(trace_info)                                                                                  \
     X(query_trace)                                                                                 \
     X(describe_tables)                                                                             \

@@ -14,6 +14,7 @@ Status handle_get_capture_profile(ToolCall *call, Err *err);
 Status handle_get_capture_commands(ToolCall *call, Err *err);
 Status handle_get_capture_instructions(ToolCall *call, Err *err);
 Status handle_recommend_capture(ToolCall *call, Err *err);
+Status handle_compare_traces(ToolCall *call, Err *err);
 Status handle_trace_info(ToolCall *call, Err *err);
 Status handle_query_trace(ToolCall *call, Err *err);
 Status handle_describe_tables(ToolCall *call, Err *err);
