@@ -32,6 +32,9 @@ ExitCode usage_error(const char *format, ...) PRINTF_LIKE(1, 2);
 // commands.c: one command of `cli->words`; the engine is open.
 ExitCode command_run(Cli *cli);
 
+// dump.c
+ExitCode command_dump(Cli *cli);
+
 // output.c: everything that goes to stdout and stderr
 void out_text(Str text); // a reader that went away is not an error
 void out_error(Str text);

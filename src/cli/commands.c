@@ -199,6 +199,7 @@ static const struct {
     {"analyze", command_analyze},
     {"call",    command_call   },
     {"sql",     command_sql    },
+    {"dump",    command_dump   },
     {"extract", command_extract},
     {"tools",   command_tools  },
     {"schema",  command_schema },

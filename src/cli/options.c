@@ -13,6 +13,9 @@ static const char HELP[] =
     "       etw-mcp [options] sql TRACE \"SELECT ...\"     any question\n"
     "       etw-mcp [options] extract TRACE [force=true] decode to Parquet; progress as JSON "
     "lines\n"
+    "       etw-mcp dump TRACE [--provider P] [--event E] [--process X] [--from S] [--to S]\n"
+    "                    [--format text|jsonl|csv]       every event with its fields, in time "
+    "order\n"
     "       etw-mcp tools [NAME | --markdown]            the tools, or the help of one\n"
     "       etw-mcp schema                               the tables, as Markdown\n"
     "\n"
@@ -109,6 +112,8 @@ ExitCode options_read(Cli *cli, int argc, char **argv, bool *done) {
             return EXIT_OK;
         }
         bool option = str_starts(word, STR("--")) && !str_eq(word, STR("--markdown"));
+        bool dump = cli->word_count && str_eq(cli->words[0], STR("dump")); // reads its own options
+        if (dump && !str_eq(word, STR("--quiet"))) option = false;
         if (!option) {
             cli->words[cli->word_count++] = word;
         } else if (!read_flag(cli, word) && !read_valued(cli, &args)) {

@@ -14,6 +14,7 @@ typedef struct Worker {
     Mention cache[MENTION_CACHE];
     uint64_t seq;
     BufferFacts *facts;
+    bool names_only;
 } Worker;
 
 typedef struct Job {
@@ -196,6 +197,15 @@ static void survey_manifest(Worker *worker, const EtlEvent *e) {
     }
 }
 
+// What names and fields need, and no more: classes, processes, schemas that the trace carries.
+static void survey_names(Worker *worker, const EtlEvent *e) {
+    enum { GROUP_PROCESS = 0x03 };
+    if (e->kind == ETL_MANIFEST && e->id == 0xFFFE) keep(worker, e);
+    if (e->kind == ETL_CLASSIC && guid_eq(&e->provider, &known_guids[GUID_EVENT_METADATA]))
+        keep(worker, e);
+    if (e->kind == ETL_SYSTEM && e->hook >> 8 == GROUP_PROCESS) survey_kernel(worker, e);
+}
+
 static void survey_event(Worker *worker, const EtlEvent *e) {
     uint32_t index = class_add(&worker->part.classes, e); // may move the items
     EventClass *class = &worker->part.classes.items.items[index];
@@ -206,6 +216,10 @@ static void survey_event(Worker *worker, const EtlEvent *e) {
         class->first_seq = worker->seq;
     }
     if (e->ticks > class->last_ticks) class->last_ticks = e->ticks;
+    if (worker->names_only) {
+        survey_names(worker, e);
+        return;
+    }
     if (e->kind != ETL_PERFINFO) mention(worker, e->tid, e->pid, e->ticks);
     if (e->kind == ETL_SYSTEM || e->kind == ETL_PERFINFO) {
         survey_kernel(worker, e);
@@ -323,7 +337,8 @@ static void sort_all(Survey *out) {
     out->mentions.count = n;
 }
 
-Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *out, Err *err) {
+static Status run(EtlFile *file, unsigned workers, bool names_only, Progress *progress, Survey *out,
+                  Err *err) {
     size_t count = etl_buffer_count(file);
     *out = (Survey){.buffers = mem_zero(count, sizeof(BufferFacts)),
                     .arenas = mem_zero(workers, sizeof(Arena)),
@@ -333,6 +348,7 @@ Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *o
         Worker *worker = &job.workers[i];
         worker->scratch = etl_scratch_open();
         worker->part.buffers = out->buffers;
+        worker->names_only = names_only;
         for (size_t k = 0; k < MENTION_CACHE; k++) worker->cache[k].ticks = INT64_MAX;
     }
     Status status = parallel_for(workers, count, survey_buffer, &job, progress, err);
@@ -350,6 +366,15 @@ Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *o
     sort_all(out);
     for (size_t i = 0; i < count; i++) out->events += out->buffers[i].events;
     return OK;
+}
+
+Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *out, Err *err) {
+    return run(file, workers, false, progress, out, err);
+}
+
+Status survey_run_names(EtlFile *file, unsigned workers, Progress *progress, Survey *out,
+                        Err *err) {
+    return run(file, workers, true, progress, out, err);
 }
 
 void survey_done(Survey *survey) {

@@ -85,6 +85,9 @@ static inline uint64_t event_seq(size_t buffer, uint32_t index) {
 bool address_is_kernel(uint64_t address, unsigned kernel_pointer_size);
 
 Status survey_run(EtlFile *file, unsigned workers, Progress *progress, Survey *out, Err *err);
+// Only classes, processes and the schemas that the trace carries: memory does not grow with the
+// file.
+Status survey_run_names(EtlFile *file, unsigned workers, Progress *progress, Survey *out, Err *err);
 void survey_done(Survey *survey);
 
 #endif

@@ -154,6 +154,14 @@ uint32_t world_pid(const World *world, uint32_t upid) {
     return upid ? world->processes.items[upid - 1].pid : ETL_NO_ID;
 }
 
+const ClassTable *world_classes(const World *world) {
+    return &world->survey.classes;
+}
+
+Str world_process_name(const World *world, uint32_t upid) {
+    return upid ? world->processes.items[upid - 1].name : (Str){0};
+}
+
 bool world_is_idle(const World *world, uint32_t utid) {
     return utid && world->threads.items[utid - 1].tid == 0;
 }

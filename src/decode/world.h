@@ -45,6 +45,7 @@ uint32_t world_thread(const World *world, uint32_t tid, int64_t ticks);  // utid
 uint32_t world_process_of_thread(const World *world, uint32_t utid);     // upid
 uint32_t world_tid(const World *world, uint32_t utid);
 uint32_t world_pid(const World *world, uint32_t upid);
+Str world_process_name(const World *world, uint32_t upid); // empty: unknown
 bool world_is_idle(const World *world, uint32_t utid);
 
 bool world_is_kernel_address(const World *world, uint64_t address);

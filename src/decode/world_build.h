@@ -7,6 +7,7 @@
 // Takes the survey over.
 World *world_open(EtlFile *file, Survey *survey);
 void world_close(World *world); // accepts NULL
+const ClassTable *world_classes(const World *world);
 AUTO_DEFINE(World *, world_close)
 
 #endif
