@@ -61,7 +61,7 @@ static bool is_sorted(const PendingRows *pending) {
 // Rows of all files of one function, merged. Of several rows at one offset the last one holds; each
 // reaches to the next larger offset.
 static void finish_rows(PendingRows *pending, uint32_t base, uint32_t size, LineRows *rows) {
-    if (!is_sorted(pending))
+    if (pending->count && !is_sorted(pending))
         qsort(pending->items, pending->count, sizeof *pending->items, compare_pending);
     for (size_t i = 0; i < pending->count; i++) {
         const PendingRow *row = &pending->items[i];

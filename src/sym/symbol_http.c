@@ -20,6 +20,7 @@ enum {
     CIRCUIT_OPEN_SECONDS = 30,
     HANDLES_KEPT = 8,
     HOSTS_MAX = 64,
+    WAIT_STEP_MS = 20,
 };
 
 // Many stores let only clients of this name in; ours follows it.
@@ -96,6 +97,7 @@ static bool is_private_address(const char *ip) {
 }
 
 // A public server must not send us to an address behind the user's firewall.
+// NOLINTNEXTLINE(readability-non-const-parameter): libcurl's signature
 static int on_connected(void *context, char *remote, char *local, int remote_port, int local_port) {
     Transfer *t = context;
     (void)local;
@@ -307,9 +309,9 @@ static bool is_transient(const HttpAnswer *a, const Transfer *t) {
 
 // In short steps, so that a cancel is noticed.
 static bool wait_ms(uint64_t ms, const Progress *progress) {
-    for (uint64_t done = 0; done < ms; done += 20) {
+    for (uint64_t done = 0; done < ms; done += WAIT_STEP_MS) {
         if (progress && atomic_load(&progress->cancelled)) return false;
-        struct timespec step = {0, 20 * 1000000};
+        struct timespec step = {0, WAIT_STEP_MS * INT64_C(1000000)};
         (void)nanosleep(&step, NULL);
     }
     return true;

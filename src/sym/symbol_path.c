@@ -179,29 +179,34 @@ bool symbol_path_has_server(const SymbolPath *path) {
     return false;
 }
 
+static void describe_content(const SymbolPlace *place, const NameList *names, Buf *out) {
+    size_t folders = 0;
+    if (place->kind == SYMBOL_PLACE_FOLDER) {
+        buf_addf(out, "%zu entries", names->count);
+        return;
+    }
+    for (size_t i = 0; i < names->count; i++)
+        folders += str_find(names->items[i], STR(".")) != SIZE_MAX;
+    buf_addf(out, "%zu symbol folders%s", folders,
+             os_folder_writable(place->location) ? "" : ", read-only");
+}
+
 static void describe_folder(const SymbolPlace *place, Buf *out) {
     AUTO(arena_done) Arena arena = {0};
     FileInfo info = {0};
     NameList names = {0};
     Err err = {0};
-    if (os_stat(place->location, &info, &err) != OK)
-        buf_add_c(out, err.text);
-    else if (!info.exists)
+    Status status = os_stat(place->location, &info, &err);
+    if (status == OK && !info.exists) {
         buf_add_c(out, place->kind == SYMBOL_PLACE_FOLDER ? "does not exist"
                                                           : "empty: made when first needed");
-    else if (!info.is_folder)
-        buf_add_c(out, "is not a folder");
-    else if (os_list_folder(place->location, &arena, &names, &err) != OK)
-        buf_add_c(out, err.text);
-    else if (place->kind == SYMBOL_PLACE_FOLDER)
-        buf_addf(out, "%zu entries", names.count);
-    else {
-        size_t folders = 0;
-        for (size_t i = 0; i < names.count; i++)
-            folders += str_find(names.items[i], STR(".")) != SIZE_MAX;
-        buf_addf(out, "%zu symbol folders%s", folders,
-                 os_folder_writable(place->location) ? "" : ", read-only");
+        return;
     }
+    if (status == OK) status = os_list_folder(place->location, &arena, &names, &err);
+    if (status == OK)
+        describe_content(place, &names, out);
+    else
+        buf_add_c(out, err.text);
 }
 
 void symbol_path_describe(const SymbolPath *path, Buf *out) {

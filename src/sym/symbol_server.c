@@ -209,15 +209,15 @@ bool server_search(Search *s, size_t place) {
     const struct {
         Str url;
         bool pointer;
-    } ORDER[] = {
+    } order[] = {
         {first,            false    },
         {     url_child(leaf, "/", packed_name(s->id->name, s->arena), s->arena), false},
         {      url_child(leaf,                    "/",    STR("file.ptr"), s->arena), true},
         { url_child(leaf,               "/msfz0/", s->id->name, s->arena), false},
     };
-    for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
+    for (size_t i = 0; i < COUNT_OF(order); i++) {
         if (search_cancelled(s)) return false;
-        Asked asked = ask(s, place, ORDER[i].url, ORDER[i].pointer);
+        Asked asked = ask(s, place, order[i].url, order[i].pointer);
         if (asked == ASKED_FOUND) return true;
         if (asked == ASKED_STOP) return false;
     }

@@ -237,30 +237,26 @@ uint32_t symtab_at(const SymTab *t, uint32_t rva, uint32_t *source_rva) {
     return covering(t, first_after(t, 0, t->count, source), source);
 }
 
+// First entry behind `rva`, looked for from the last place: forwards in steps that double, or in
+// all that lies before.
+static uint32_t first_after_from(const SymTab *t, uint32_t last, uint32_t rva) {
+    if (last && t->start[last - 1] > rva) return first_after(t, 0, last, rva);
+    uint32_t low = last;
+    for (uint32_t step = 1; step < t->count - low; step *= 2) {
+        if (t->start[low + step - 1] > rva) return first_after(t, low, low + step - 1, rva);
+        low += step;
+    }
+    return first_after(t, low, t->count, rva);
+}
+
 void symtab_at_many(const SymTab *t, const uint32_t *rvas, size_t count, uint32_t *functions) {
     uint32_t after = 0; // entries before this one start at or below the last address
     uint32_t thumb = t->info.machine == MACHINE_ARM32 ? 1 : 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t rva = 0;
-        if (!translate(t, rvas[i] & ~thumb, &rva)) {
-            functions[i] = SYM_NONE;
-            continue;
-        }
-        // From the last place, in steps that double; a step back searches what lies before.
-        uint32_t low = after, high = t->count;
-        if (low && t->start[low - 1] > rva) {
-            high = low;
-            low = 0;
-        } else {
-            for (uint32_t step = 1; step < t->count - low; step *= 2) {
-                if (t->start[low + step - 1] > rva) {
-                    high = low + step - 1;
-                    break;
-                }
-                low += step;
-            }
-        }
-        after = first_after(t, low, high, rva);
+        functions[i] = SYM_NONE;
+        if (!translate(t, rvas[i] & ~thumb, &rva)) continue;
+        after = first_after_from(t, after, rva);
         functions[i] = covering(t, after, rva);
     }
 }
@@ -269,10 +265,13 @@ typedef VEC(SymRange) Ranges;
 
 static void add_range(Ranges *ranges, SymRange range) {
     SymRange *last = ranges->count ? &ranges->items[ranges->count - 1] : NULL;
-    if (last && last->function == range.function && last->rva + last->size == range.rva)
+    if (last && last->function == range.function && last->rva + last->size == range.rva) {
         last->size += range.size;
-    else
-        *vec_push(ranges) = range;
+        return;
+    }
+    SymRange *slot = vec_push(ranges);
+    INVARIANT(slot);
+    *slot = range;
 }
 
 // One stretch of the image: [from, from + size) runs code that symbols know at `source`.

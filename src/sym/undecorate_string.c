@@ -85,7 +85,8 @@ static bool narrow_text(Undecorator *u, int64_t whole, Buf *out) {
     for (size_t i = 0; i + width <= n; i += width) {
         uint32_t c = 0;
         for (unsigned b = 0; b < width; b++) c |= (uint32_t)bytes[i + b] << 8 * b;
-        if (i + 2 * width <= n || cut) add_character(out, c); // the last one is the terminator
+        if (i + (size_t)2 * width <= n || cut)
+            add_character(out, c); // the last one is the terminator
     }
     return cut;
 }
