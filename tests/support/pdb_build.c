@@ -118,16 +118,16 @@ uint32_t pdb_build_module(PdbBuild *b, const char *name) {
     return b->module_count++;
 }
 
-void pdb_build_procedure(PdbBuild *b, uint32_t module, uint16_t kind, uint16_t segment,
-                         uint32_t offset, uint32_t length, const char *name) {
+void pdb_build_procedure(PdbBuild *b, uint32_t module, uint16_t kind, CodeRange range,
+                         const char *name) {
     Buf *s = &b->modules[module].symbols;
     size_t at = begin_record(s, kind);
     b->modules[module].open_at = at;
     pb_zeros(s, 12);
-    pb_u32(s, length);
+    pb_u32(s, range.size);
     pb_zeros(s, 12);
-    pb_u32(s, offset);
-    pb_u16(s, segment);
+    pb_u32(s, range.offset);
+    pb_u16(s, range.segment);
     pb_u8(s, 0);
     pb_text(s, name);
     end_record(s, at);
@@ -222,15 +222,15 @@ uint32_t pdb_build_file(PdbBuild *b, uint32_t module, const char *path) {
     return at;
 }
 
-void pdb_build_lines(PdbBuild *b, uint32_t module, uint32_t file, uint32_t offset, uint32_t size,
+void pdb_build_lines(PdbBuild *b, uint32_t module, uint32_t file, CodeRange range,
                      const LineSpec *rows, size_t count) {
     Buf *s = &b->modules[module].lines;
     pb_u32(s, DEBUG_S_LINES);
     pb_u32(s, (uint32_t)(12 + 12 + count * 8));
-    pb_u32(s, offset);
-    pb_u16(s, 1);
+    pb_u32(s, range.offset);
+    pb_u16(s, range.segment);
     pb_u16(s, 0);
-    pb_u32(s, size);
+    pb_u32(s, range.size);
     pb_u32(s, file);
     pb_u32(s, (uint32_t)count);
     pb_u32(s, (uint32_t)(12 + count * 8));
@@ -430,16 +430,16 @@ PdbBuild *pdb_build_sample(void) {
     uint32_t a = pdb_build_module(b, "a.obj"), c = pdb_build_module(b, "c.obj");
     uint32_t file = pdb_build_file(b, a, "c:\\src\\a.cpp");
     uint32_t other = pdb_build_file(b, a, "c:\\src\\clamp.h");
-    pdb_build_procedure(b, a, S_GPROC32, 1, 0x100, 0x40, "app::main");
+    pdb_build_procedure(b, a, S_GPROC32, (CodeRange){1, 0x100, 0x40}, "app::main");
     sample_inlines(b, a, file, other);
     pdb_build_end(b, a);
-    pdb_build_procedure(b, a, S_LPROC32, 1, 0x140, 0x20, "helper");
+    pdb_build_procedure(b, a, S_LPROC32, (CodeRange){1, 0x140, 0x20}, "helper");
     pdb_build_end(b, a);
-    pdb_build_procedure(b, c, S_GPROC32, 1, 0x200, 0x10, "same_one");
+    pdb_build_procedure(b, c, S_GPROC32, (CodeRange){1, 0x200, 0x10}, "same_one");
     pdb_build_end(b, c);
-    pdb_build_procedure(b, c, S_GPROC32, 1, 0x200, 0x10, "same");
+    pdb_build_procedure(b, c, S_GPROC32, (CodeRange){1, 0x200, 0x10}, "same");
     pdb_build_end(b, c);
-    pdb_build_procedure(b, c, S_GPROC32, 0, 0, 0x10, "discarded");
+    pdb_build_procedure(b, c, S_GPROC32, (CodeRange){0, 0, 0x10}, "discarded");
     pdb_build_end(b, c);
     pdb_build_thunk(b, c, 1, 0x220, 6, "imported");
     pdb_build_trampoline(b, c, 1, 5, 0x100);
@@ -449,7 +449,7 @@ PdbBuild *pdb_build_sample(void) {
         {8,  12},
         {24, 13}
     };
-    pdb_build_lines(b, a, file, 0x100, 0x40, ROWS, COUNT_OF(ROWS));
+    pdb_build_lines(b, a, file, (CodeRange){1, 0x100, 0x40}, ROWS, COUNT_OF(ROWS));
     pdb_build_public(b, 2, 1, 0x100, "?main@app@@YAHXZ");
     pdb_build_public(b, 2, 1, 0x300, "?run@Widget@app@@QEAAHH@Z");
     pdb_build_public(b, 0, 1, 0x380, "label");

@@ -10,6 +10,11 @@ typedef struct LineSpec {
     uint32_t offset, line;
 } LineSpec;
 
+typedef struct CodeRange {
+    uint16_t segment;
+    uint32_t offset, size;
+} CodeRange;
+
 PdbBuild *pdb_build_new(void);
 void pdb_build_free(PdbBuild *b);
 AUTO_DEFINE(PdbBuild *, pdb_build_free)
@@ -22,8 +27,8 @@ void pdb_build_public(PdbBuild *b, uint32_t flags, uint16_t segment, uint32_t of
 // Modules are numbered from 0.
 uint32_t pdb_build_module(PdbBuild *b, const char *name);
 // Opens a procedure; inline sites go into it until pdb_build_end.
-void pdb_build_procedure(PdbBuild *b, uint32_t module, uint16_t kind, uint16_t segment,
-                         uint32_t offset, uint32_t length, const char *name);
+void pdb_build_procedure(PdbBuild *b, uint32_t module, uint16_t kind, CodeRange range,
+                         const char *name);
 void pdb_build_end(PdbBuild *b, uint32_t module);
 void pdb_build_thunk(PdbBuild *b, uint32_t module, uint16_t segment, uint32_t offset,
                      uint16_t length, const char *name);
@@ -39,8 +44,8 @@ void pdb_build_inlinee(PdbBuild *b, uint32_t module, uint32_t inlinee, uint32_t 
                        uint32_t line);
 // Offset in the module's checksum list, for lines and inlinees.
 uint32_t pdb_build_file(PdbBuild *b, uint32_t module, const char *path);
-void pdb_build_lines(PdbBuild *b, uint32_t module, uint32_t file, uint32_t offset, uint32_t size,
-                     const LineSpec *rows, size_t count); // segment 1
+void pdb_build_lines(PdbBuild *b, uint32_t module, uint32_t file, CodeRange range,
+                     const LineSpec *rows, size_t count);
 void pdb_build_contribution(PdbBuild *b, uint16_t segment, uint32_t offset, uint32_t size,
                             uint16_t module);
 void pdb_build_omap(PdbBuild *b, uint32_t from, uint32_t to);

@@ -243,7 +243,7 @@ static void test_local_places(void **state) {
         const char *path;
         SymbolOutcome outcome;
         const char *found; // below the test's folder
-    } CASES[] = {
+    } cases[] = {
         {"c0/app.pdb",                                           buf_str(&w->good),                   "$/c0",                    SYMBOL_CACHED,    "c0/app.pdb"                                          },
         {"c1/APP.PDB",                                           buf_str(&w->good),                   "$/c1",                    SYMBOL_CACHED,    "c1/APP.PDB"                                          },
         {"c2/symbols/pdb/app.pdb",                               buf_str(&w->good),                   "$/c2",                    SYMBOL_CACHED,
@@ -278,10 +278,10 @@ static void test_local_places(void **state) {
         {"c19/app.pd_",                                          buf_str(&w->packed),                 "$/c19",                   SYMBOL_CACHED,
          "default/app.pdb/" KEY "/app.pdb"                                                                                                                                                               },
     };
-    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-        write_file(w, CASES[i].file, CASES[i].content);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        write_file(w, cases[i].file, cases[i].content);
         AUTO(buf_done) Buf text = {0};
-        for (const char *p = CASES[i].path; *p; p++)
+        for (const char *p = cases[i].path; *p; p++)
             if (*p == '$')
                 buf_add(&text, w->folder);
             else
@@ -289,11 +289,11 @@ static void test_local_places(void **state) {
         AUTO(symbol_path_close)
         SymbolPath *path = open_path(w, buf_str(&text), (SymbolPathOptions){0});
         SymbolResult result = find(w, path);
-        if (result.outcome != CASES[i].outcome)
+        if (result.outcome != cases[i].outcome)
             fail_msg("case %zu: %s: " STR_FMT, i, symbol_outcome_name(result.outcome),
                      STR_ARG(result.detail));
-        if (!CASES[i].found) continue;
-        Str want = path_join(&w->arena, w->folder, str_from_c(CASES[i].found));
+        if (!cases[i].found) continue;
+        Str want = path_join(&w->arena, w->folder, str_from_c(cases[i].found));
         assert_string_equal(str_to_c(&w->arena, result.path), want.p);
     }
     assert_no_parts(w, w->folder);
@@ -336,6 +336,52 @@ static void test_images(void **state) {
     assert_int_equal(result.outcome, SYMBOL_BAD_NAME);
 }
 
+#define PLAIN LEAF "/app.pdb"
+#define POINTER LEAF "/file.ptr"
+
+static MockReply whole(int status, Str body) {
+    return (MockReply){.status = status, .body = body};
+}
+
+static MockReply moved(int status, const char *location) {
+    return (MockReply){.status = status, .location = location, .body = STR("moved")};
+}
+
+static MockReply badly(MockMode mode, Str body) {
+    return (MockReply){.status = 200, .mode = mode, .body = body};
+}
+
+typedef struct AnswerCase {
+    const char *path;
+    MockReply reply;
+    SymbolOutcome outcome;
+    long status;
+    unsigned requests;
+} AnswerCase;
+
+static void expect_answer(World *w, SymbolPath *path, const AnswerCase *c) {
+    unsigned before = http_mock_requests(w->mock);
+    SymbolResult r = find(w, path);
+    unsigned requests = http_mock_requests(w->mock) - before;
+    long status = r.attempt_count ? r.attempts[r.attempt_count - 1].http_status : 0;
+    if (r.outcome != c->outcome || status != c->status || requests != c->requests)
+        fail_msg("%s %d: %s, status %ld, %u requests: " STR_FMT, c->path, c->reply.status,
+                 symbol_outcome_name(r.outcome), status, requests, STR_ARG(r.detail));
+    assert_true(r.url.n > 0);
+    assert_int_equal(r.path.n != 0, r.outcome == SYMBOL_DOWNLOADED);
+}
+
+// The same again: from the store when it was found, else asked and now answered well; only a plain
+// "no" is believed without asking.
+static void expect_good_answer(World *w, SymbolPath *path, const AnswerCase *c) {
+    http_mock_set(w->mock, LEAF "/app.pdb", (MockReply){.status = 200, .body = buf_str(&w->good)});
+    unsigned before = http_mock_requests(w->mock);
+    SymbolOutcome next = find(w, path).outcome;
+    bool found = c->outcome == SYMBOL_DOWNLOADED, no = c->outcome == SYMBOL_NOT_ON_SERVER;
+    assert_int_equal(next, no ? SYMBOL_NOT_ON_SERVER : found ? SYMBOL_CACHED : SYMBOL_DOWNLOADED);
+    assert_int_equal(http_mock_requests(w->mock), before + (!found && !no));
+}
+
 // One answer of a server, the class it must give, and whether a good answer works right after it.
 static void test_server_answers(void **state) {
     World *w = *state;
@@ -345,125 +391,48 @@ static void test_server_answers(void **state) {
     const char *pointer =
         str_format(&w->arena, "PATH:http://127.0.0.1:%u/elsewhere/app.pdb", port).p;
     Str html = STR("<!DOCTYPE html><html><body>Please sign in to read this page.</body></html>");
-    const struct {
-        const char *path;
-        MockReply reply;
-        SymbolOutcome outcome;
-        long status;
-        unsigned requests;
-    } CASES[] = {
-        {LEAF "/app.pdb",
-         {200, MOCK_WHOLE, NULL, NULL, buf_str(&w->good)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         1                                                                                                 },
-        {LEAF "/app.pdb",
-         {301, MOCK_WHOLE, elsewhere, NULL, STR("moved")},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         2                                                                                                 },
-        {LEAF "/app.pdb",
-         {302, MOCK_WHOLE, page, NULL, STR("moved")},
-         SYMBOL_NETWORK_ERROR,                                                                       200,
-         2                                                                                                 },
-        {LEAF "/app.pdb",
-         {302, MOCK_WHOLE, "file:///etc/passwd", NULL, STR("moved")},
-         SYMBOL_NETWORK_ERROR,                                                                       302,
-         1                                                                                                 },
-        {LEAF "/app.pdb",       {200, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NETWORK_ERROR, 200, 1},
-        {LEAF "/app.pdb",       {200, MOCK_WHOLE, NULL, NULL, STR("")},        SYMBOL_NETWORK_ERROR, 200, 1},
-        {LEAF "/app.pdb",       {401, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NETWORK_ERROR, 401, 1},
-        {LEAF "/app.pdb",       {403, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NETWORK_ERROR, 403, 1},
-        {LEAF "/app.pdb",       {500, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NETWORK_ERROR, 500, 3},
-        {LEAF "/app.pdb",       {503, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NETWORK_ERROR, 503, 3},
-        {LEAF "/app.pdb",
-         {200, MOCK_SLOW, NULL, NULL, buf_str(&w->good)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         1                                                                                                 },
-        {LEAF "/app.pdb",
-         {200, MOCK_CUT, NULL, NULL, buf_str(&w->good)},
-         SYMBOL_NETWORK_ERROR,                                                                       200,
-         3                                                                                                 },
-        {LEAF "/app.pdb",
-         {200, MOCK_STALL, NULL, NULL, buf_str(&w->good)},
-         SYMBOL_NETWORK_ERROR,                                                                       200,
-         3                                                                                                 },
-        {LEAF "/app.pdb",
-         {200, MOCK_WHOLE, NULL, NULL, buf_str(&w->wrong)},
-         SYMBOL_MISMATCH,                                                                            200,
-         1                                                                                                 },
-        {LEAF "/app.pdb",
-         {200, MOCK_WHOLE, NULL, NULL, buf_str(&w->compressed)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         1                                                                                                 },
-        {LEAF "/app.pdb",
-         {200, MOCK_WHOLE, NULL, "Content-Encoding: gzip", buf_str(&w->gzip)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         1                                                                                                 },
-        {LEAF "/app.pd_",
-         {200, MOCK_WHOLE, NULL, NULL, buf_str(&w->packed)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         2                                                                                                 },
-        {LEAF "/file.ptr",
-         {200, MOCK_WHOLE, NULL, NULL, str_from_c(pointer)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         4                                                                                                 },
-        {LEAF "/file.ptr",
-         {200, MOCK_WHOLE, NULL, NULL, STR("PATH:elsewhere/app.pdb")},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         4                                                                                                 },
-        {LEAF "/file.ptr",
-         {200, MOCK_WHOLE, NULL, NULL, STR("PATH:/etc/passwd")},
-         SYMBOL_NOT_ON_SERVER,                                                                       404,
-         4                                                                                                 },
-        {LEAF "/file.ptr",
-         {200, MOCK_WHOLE, NULL, NULL, STR("PATH:../../x")},
-         SYMBOL_NOT_ON_SERVER,                                                                       404,
-         4                                                                                                 },
-        {LEAF "/file.ptr",
-         {200, MOCK_WHOLE, NULL, NULL, STR("MSG: sorry")},
-         SYMBOL_NOT_ON_SERVER,                                                                       404,
-         4                                                                                                 },
-        {LEAF "/file.ptr",      {200, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NOT_ON_SERVER, 404, 4},
-        {LEAF "/msfz0/app.pdb",
-         {200, MOCK_WHOLE, NULL, NULL, buf_str(&w->compressed)},
-         SYMBOL_DOWNLOADED,                                                                          200,
-         4                                                                                                 },
-        {"/nothing",            {200, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NOT_ON_SERVER, 404, 4},
-        {LEAF "/app.pdb",       {410, MOCK_WHOLE, NULL, NULL, html},           SYMBOL_NOT_ON_SERVER, 404, 4},
+    const Str good = buf_str(&w->good), compressed = buf_str(&w->compressed);
+    const MockReply zipped = {
+        .status = 200, .header = "Content-Encoding: gzip", .body = buf_str(&w->gzip)};
+    const AnswerCase cases[] = {
+        {PLAIN,      whole(200,                      good),                 SYMBOL_DOWNLOADED,    200, 1},
+        {PLAIN,      moved(301,                      elsewhere),            SYMBOL_DOWNLOADED,    200, 2},
+        {PLAIN,      moved(302,                      page),                 SYMBOL_NETWORK_ERROR, 200, 2},
+        {PLAIN,      moved(302,                      "file:///etc/passwd"), SYMBOL_NETWORK_ERROR, 302, 1},
+        {PLAIN,      whole(200,                      html),                 SYMBOL_NETWORK_ERROR, 200, 1},
+        {PLAIN,      whole(200,                      STR("")),              SYMBOL_NETWORK_ERROR, 200, 1},
+        {PLAIN,      whole(401,                      html),                 SYMBOL_NETWORK_ERROR, 401, 1},
+        {PLAIN,      whole(403,                      html),                 SYMBOL_NETWORK_ERROR, 403, 1},
+        {PLAIN,      whole(500,                      html),                 SYMBOL_NETWORK_ERROR, 500, 3},
+        {PLAIN,      whole(503,                      html),                 SYMBOL_NETWORK_ERROR, 503, 3},
+        {PLAIN,      badly(MOCK_SLOW,                good),                 SYMBOL_DOWNLOADED,    200, 1},
+        {PLAIN,      badly(MOCK_CUT,                 good),                 SYMBOL_NETWORK_ERROR, 200, 3},
+        {PLAIN,      badly(MOCK_STALL,               good),                 SYMBOL_NETWORK_ERROR, 200, 3},
+        {PLAIN,      whole(200,                      buf_str(&w->wrong)),   SYMBOL_MISMATCH,      200, 1},
+        {PLAIN,      whole(200,                      compressed),           SYMBOL_DOWNLOADED,    200, 1},
+        {PLAIN,      zipped,                         SYMBOL_DOWNLOADED,     200,                  1  },
+        {LEAF "/app.pd_", whole(200,           buf_str(&w->packed)),     SYMBOL_DOWNLOADED,                  200,   2 },
+        {POINTER, whole(200,           str_from_c(pointer)),     SYMBOL_DOWNLOADED,                  200,   4},
+        {POINTER, whole(200, STR("PATH:elsewhere/app.pdb")),     SYMBOL_DOWNLOADED,                  200,   4 },
+        {POINTER, whole(200,       STR("PATH:/etc/passwd")),  SYMBOL_NOT_ON_SERVER,                  404,   4},
+        {POINTER, whole(200,           STR("PATH:../../x")),  SYMBOL_NOT_ON_SERVER,                  404,   4 },
+        {POINTER, whole(200,             STR("MSG: sorry")),  SYMBOL_NOT_ON_SERVER,                  404,   4},
+        {POINTER, whole(200,                          html),  SYMBOL_NOT_ON_SERVER,                  404,   4 },
+        {LEAF "/msfz0/app.pdb", whole(200,                    compressed),     SYMBOL_DOWNLOADED,                  200,   4},
+        {"/nothing", whole(200,                          html),  SYMBOL_NOT_ON_SERVER,                  404,   4 },
+        {PLAIN, whole(410,                          html),  SYMBOL_NOT_ON_SERVER,                  404,   4},
     };
-    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char store[32];
         (void)snprintf(store, sizeof store, "answer%zu", i);
         http_mock_clear(w->mock);
-        http_mock_set(w->mock, "/elsewhere/app.pdb",
-                      (MockReply){.status = 200, .body = buf_str(&w->good)});
-        http_mock_set(w->mock, "/login", (MockReply){.status = 200, .body = html});
-        http_mock_set(w->mock, CASES[i].path, CASES[i].reply);
+        http_mock_set(w->mock, "/elsewhere/app.pdb", whole(200, good));
+        http_mock_set(w->mock, "/login", whole(200, html));
+        http_mock_set(w->mock, cases[i].path, cases[i].reply);
         AUTO(symbol_path_close)
         SymbolPath *path = open_path(w, server_path(w, store), (SymbolPathOptions){0});
-        unsigned before = http_mock_requests(w->mock);
-        SymbolResult r = find(w, path);
-        long status = r.attempt_count ? r.attempts[r.attempt_count - 1].http_status : 0;
-        if (r.outcome != CASES[i].outcome || status != CASES[i].status ||
-            http_mock_requests(w->mock) - before != CASES[i].requests)
-            fail_msg("case %zu: %s, status %ld, %u requests: " STR_FMT, i,
-                     symbol_outcome_name(r.outcome), status, http_mock_requests(w->mock) - before,
-                     STR_ARG(r.detail));
-        assert_true(r.url.n > 0);
-        bool found = r.outcome == SYMBOL_DOWNLOADED;
-        assert_int_equal(r.path.n != 0, found);
-        // The same again: from the store when it was found, else asked and now answered well; only
-        // a plain "no" is believed without asking.
-        http_mock_set(w->mock, LEAF "/app.pdb",
-                      (MockReply){.status = 200, .body = buf_str(&w->good)});
-        before = http_mock_requests(w->mock);
-        SymbolOutcome next = find(w, path).outcome;
-        if (CASES[i].outcome == SYMBOL_NOT_ON_SERVER) {
-            assert_int_equal(next, SYMBOL_NOT_ON_SERVER);
-            assert_int_equal(http_mock_requests(w->mock), before);
-        } else {
-            assert_int_equal(next, found ? SYMBOL_CACHED : SYMBOL_DOWNLOADED);
-            assert_int_equal(http_mock_requests(w->mock), before + !found);
-        }
+        expect_answer(w, path, &cases[i]);
+        expect_good_answer(w, path, &cases[i]);
     }
     assert_no_parts(w, w->folder);
 }

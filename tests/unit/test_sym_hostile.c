@@ -157,7 +157,7 @@ static void test_modules_that_share_a_stream(void **state) {
     AUTO(pdb_build_free) PdbBuild *b = pdb_build_new();
     pdb_build_section(b, 0x1000, 0x1000, 0x60000020);
     uint32_t m = pdb_build_module(b, "a.obj");
-    pdb_build_procedure(b, m, 0x1110, 1, 0x10, 0x10, "f");
+    pdb_build_procedure(b, m, 0x1110, (CodeRange){1, 0x10, 0x10}, "f");
     pdb_build_end(b, m);
     for (int i = 0; i < 10; i++) (void)pdb_build_module(b, "more.obj");
     pdb_build_share_stream(b);

@@ -320,7 +320,7 @@ static void test_damage(void **state) {
     const Buf *files[] = {&msf, &msfz, &cabinet};
     for (size_t f = 0; f < COUNT_OF(files); f++) {
         for (size_t i = 0; i < files[f]->n; i += 3) {
-            AUTO(buf_done) Buf bytes = {0}, text = {0};
+            AUTO(buf_done) Buf bytes = {0};
             buf_add(&bytes, i % 2 ? str_slice(buf_str(files[f]), 0, i) : buf_str(files[f]));
             if (i % 2 == 0) bytes.p[i] ^= (char)(1 << i % 7);
             AUTO(pdb_close) Pdb *pdb = NULL;

@@ -50,7 +50,7 @@ static void test_text(void **state) {
         Str path;
         PdbReportOptions options;
         const char *want;
-    } CASES[] = {
+    } cases[] = {
         {w->pdb,
          {.part = PDB_REPORT_FUNCTIONS},
          "00001005        5 jump table entry ILT+0x5(app::main)\n"
@@ -83,10 +83,10 @@ static void test_text(void **state) {
          {.part = PDB_REPORT_FUNCTIONS},
          "00001000        c export           alpha\n00001010        1 export           beta\n"             },
     };
-    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         AUTO(buf_done) Buf out = {0};
-        assert_int_equal(pdb_report(CASES[i].path, &CASES[i].options, &out, NULL), OK);
-        assert_string_equal(out.p, CASES[i].want);
+        assert_int_equal(pdb_report(cases[i].path, &cases[i].options, &out, NULL), OK);
+        assert_string_equal(out.p, cases[i].want);
     }
 }
 
