@@ -25,7 +25,8 @@
     X(walk_stack)                                                                                  \
     X(butterfly_chain)                                                                             \
     X(get_network_hot_functions)                                                                   \
-    X(get_network_hot_stacks)
+    X(get_network_hot_stacks)                                                                      \
+    X(get_critical_path)
 
 static const struct {
     const char *name;

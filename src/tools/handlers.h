@@ -28,5 +28,6 @@ Status handle_walk_stack(ToolCall *call, Err *err);
 Status handle_butterfly_chain(ToolCall *call, Err *err);
 Status handle_get_network_hot_functions(ToolCall *call, Err *err);
 Status handle_get_network_hot_stacks(ToolCall *call, Err *err);
+Status handle_get_critical_path(ToolCall *call, Err *err);
 
 #endif
