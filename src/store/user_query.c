@@ -4,6 +4,7 @@
 // thrown away. What may run is decided by the kind of the one statement, as the engine parses it.
 #include "base/os.h"
 #include "store/database.h"
+#include "store/fn_packet.h"
 #include "store/result.h"
 
 enum {
@@ -253,6 +254,7 @@ static Status sandbox_open(const Database *database, Str sql, Sandbox *sandbox, 
     TRY(duck_open(&duck, &sandbox->duck, err));
     TRY(duck_connect(sandbox->duck, &sandbox->connection, err));
     TRY(event_functions_register(sandbox->connection, database->schemas, err));
+    TRY(packet_functions_register(sandbox->connection, err));
     if (options->extend) TRY(options->extend(sandbox->connection, options->extend_context, err));
     TRY(views_load(&sandbox->views, &database->manifest, options->sql_folder, &sandbox->arena,
                    err));
