@@ -10,6 +10,7 @@
 #include "decode/eventsource.h"
 #include "decode/fields_known.h"
 #include "decode/manifest_folder.h"
+#include "decode/tmf.h"
 #include "decode/tracelogging.h"
 
 struct Describer {
@@ -17,6 +18,7 @@ struct Describer {
     Embedded embedded;
     EventSources *sources;
     ManifestFolder *manifests;
+    TmfFolder *tmf;
     Builtin *builtin;
 };
 
@@ -26,6 +28,7 @@ Describer *describer_open(const World *world) {
     embedded_open(&describer->embedded, world);
     describer->sources = eventsources_open(world);
     describer->manifests = manifest_folder_open(os_env("ETW_MCP_MANIFESTS"));
+    describer->tmf = tmf_folder_open(os_env("ETW_MCP_TMF"));
     describer->builtin = builtin_open();
     return describer;
 }
@@ -35,6 +38,7 @@ void describer_close(Describer *describer) {
     embedded_done(&describer->embedded);
     eventsources_close(describer->sources);
     manifest_folder_close(describer->manifests);
+    tmf_folder_close(describer->tmf);
     builtin_close(describer->builtin);
     mem_free(describer);
 }
@@ -160,6 +164,16 @@ static bool describe_chunk(const EventClass *class, Arena *arena, ClassDescripti
     return true;
 }
 
+static void describe_message(Describer *describer, const EventClass *class, Arena *arena,
+                             ClassDescription *out) {
+    AUTO(source_done) SourceAnswer answer = {0};
+    const ClassKey *key = &class->key;
+    out->decoded_by = STR("none: no TMF file");
+    if (!tmf_folder_find(describer->tmf, &key->provider, key->id, arena, &answer)) return;
+    take_answer(class, &answer, arena, out);
+    out->decoded_by = STR("tmf");
+}
+
 static void describe_provider(Describer *describer, const EventClass *class, Arena *arena,
                               ClassDescription *out) {
     if (out->provider_name.n) return;
@@ -185,7 +199,9 @@ void describe_class(Describer *describer, const EventClass *class, Arena *arena,
         describe_kernel(describer, class, hook, arena, out);
         return;
     }
-    if (class->key.tracelogging)
+    if (class->key.kind == ETL_WPP)
+        describe_message(describer, class, arena, out);
+    else if (class->key.tracelogging)
         describe_tracelogging(class, arena, out);
     else if (!describe_chunk(class, arena, out) &&
              !describe_embedded(describer, class, arena, out) &&

@@ -45,6 +45,10 @@ void fields_json(const FieldsSchema *schema, Str payload, uint32_t pid, Arena *s
     walk_start(&walk, schema, layout, payload, scratch, out);
     bool ok = true, any = false;
     buf_add_char(out, '{');
+    if (layout->message.n) {
+        message_json(out, &walk);
+        any = true;
+    }
     for (uint32_t i = 0; ok && i < layout->count; i = layout->nodes[i].next) {
         const FieldsNode *node = &layout->nodes[i];
         if (node->def.out == OUT_HIDDEN) {

@@ -78,7 +78,12 @@ bool type_is_signed(const FieldsNode *node);
 bool type_is_integer(FieldsType type);
 size_t type_size(FieldsType type, unsigned pointer_size); // 0: in the data
 
-// tmf_text.c: the message of a WPP event, from its format and its values.
-void message_json(Buf *out, FieldsWalk *walk);
+// "CANCELLED" of 0xC0000120; p == NULL: not known. hresult_name and win32_name with their prefixes.
+Str ntstatus_name(uint32_t code);
+Str hresult_name(uint32_t code);
+Str win32_name(uint32_t code);
+
+// tmf_text.c: "_message": the text of a WPP event, from its format and its values.
+void message_json(Buf *out, const FieldsWalk *event);
 
 #endif

@@ -216,67 +216,11 @@ static void add_bits(Buf *out, const FieldsMap *map, uint64_t value, Arena *scra
     json_add_string(out, buf_str(&text));
 }
 
-// Statuses that network and file events carry; success and others stand as numbers.
-static const struct {
-    uint32_t code;
-    const char *name;
-} STATUS_NAMES[] = {
-    {0x00000102, "TIMEOUT"                   },
-    {0x00000103, "PENDING"                   },
-    {0x80000005, "BUFFER_OVERFLOW"           },
-    {0xC0000001, "UNSUCCESSFUL"              },
-    {0xC0000005, "ACCESS_VIOLATION"          },
-    {0xC0000008, "INVALID_HANDLE"            },
-    {0xC000000D, "INVALID_PARAMETER"         },
-    {0xC0000016, "MORE_PROCESSING_REQUIRED"  },
-    {0xC0000022, "ACCESS_DENIED"             },
-    {0xC0000034, "OBJECT_NAME_NOT_FOUND"     },
-    {0xC0000043, "SHARING_VIOLATION"         },
-    {0xC000009A, "INSUFFICIENT_RESOURCES"    },
-    {0xC00000A3, "DEVICE_NOT_READY"          },
-    {0xC00000B0, "PIPE_DISCONNECTED"         },
-    {0xC00000B5, "IO_TIMEOUT"                },
-    {0xC00000BB, "NOT_SUPPORTED"             },
-    {0xC0000120, "CANCELLED"                 },
-    {0xC000013B, "LOCAL_DISCONNECT"          },
-    {0xC000013C, "REMOTE_DISCONNECT"         },
-    {0xC000013D, "REMOTE_RESOURCES"          },
-    {0xC000013E, "LINK_FAILED"               },
-    {0xC000013F, "LINK_TIMEOUT"              },
-    {0xC0000140, "INVALID_CONNECTION"        },
-    {0xC0000141, "INVALID_ADDRESS"           },
-    {0xC0000184, "INVALID_DEVICE_STATE"      },
-    {0xC0000207, "INVALID_ADDRESS_COMPONENT" },
-    {0xC0000208, "INVALID_ADDRESS_WILDCARD"  },
-    {0xC0000209, "TOO_MANY_ADDRESSES"        },
-    {0xC000020A, "ADDRESS_ALREADY_EXISTS"    },
-    {0xC000020B, "ADDRESS_CLOSED"            },
-    {0xC000020C, "CONNECTION_DISCONNECTED"   },
-    {0xC000020D, "CONNECTION_RESET"          },
-    {0xC000020E, "TOO_MANY_NODES"            },
-    {0xC000020F, "TRANSACTION_ABORTED"       },
-    {0xC0000210, "TRANSACTION_TIMED_OUT"     },
-    {0xC000021B, "DATA_NOT_ACCEPTED"         },
-    {0xC0000225, "NOT_FOUND"                 },
-    {0xC0000236, "CONNECTION_REFUSED"        },
-    {0xC0000237, "GRACEFUL_DISCONNECT"       },
-    {0xC0000238, "ADDRESS_ALREADY_ASSOCIATED"},
-    {0xC0000239, "ADDRESS_NOT_ASSOCIATED"    },
-    {0xC000023A, "CONNECTION_INVALID"        },
-    {0xC000023B, "CONNECTION_ACTIVE"         },
-    {0xC000023C, "NETWORK_UNREACHABLE"       },
-    {0xC000023D, "HOST_UNREACHABLE"          },
-    {0xC000023E, "PROTOCOL_UNREACHABLE"      },
-    {0xC000023F, "PORT_UNREACHABLE"          },
-    {0xC0000240, "REQUEST_ABORTED"           },
-    {0xC0000241, "CONNECTION_ABORTED"        },
-};
-
 static void add_status(Buf *out, uint32_t code) {
     buf_add_char(out, '"');
     add_hex_digits(out, code);
-    for (size_t i = 0; i < COUNT_OF(STATUS_NAMES); i++)
-        if (STATUS_NAMES[i].code == code) buf_addf(out, " %s", STATUS_NAMES[i].name);
+    Str name = ntstatus_name(code);
+    if (name.n) buf_addf(out, " " STR_FMT, STR_ARG(name));
     buf_add_char(out, '"');
 }
 
@@ -332,6 +276,10 @@ static void add_number(Buf *out, const FieldsNode *node, const FieldsRaw *raw) {
     }
     if (shown == OUT_IPV4 && raw->n == 4) {
         json_add_string(out, ip4_to_text((Str){(const char *)raw->p, 4}, ip));
+        return;
+    }
+    if (shown == OUT_CHAR4 && raw->n == 4) {
+        add_8bit(out, raw->p, 4, NULL);
         return;
     }
     if ((shown == OUT_NTSTATUS || shown == OUT_HRESULT) && raw->n == 4) {
