@@ -20,8 +20,8 @@ static void add_report(FieldsWalk *walk, const FieldsReport *report, bool any) {
 static void kernel_json(const FieldsSchema *schema, Str payload, Arena *scratch, Buf *out,
                         FieldsReport *report) {
     bool complete = false;
-    size_t used = spec_json(schema->spec, schema->pointer_size, &schema->header, payload, scratch,
-                            out, &complete);
+    SpecPayload bytes = {&schema->header, schema->pointer_size, payload};
+    size_t used = spec_json(schema->spec, &bytes, scratch, out, &complete);
     report->extra_bytes = payload.n - used;
     report->missing = !complete;
     if (complete && !report->extra_bytes) return;
@@ -147,8 +147,8 @@ static FieldsValue kernel_value(const FieldsSchema *schema, Str payload, Str nam
     AUTO(buf_done) Buf text = {0};
     FieldsValue value = {0};
     bool complete = false;
-    (void)spec_json(schema->spec, schema->pointer_size, &schema->header, payload, scratch, &text,
-                    &complete);
+    SpecPayload bytes = {&schema->header, schema->pointer_size, payload};
+    (void)spec_json(schema->spec, &bytes, scratch, &text, &complete);
     json_t *object = json_loadb(text.p, text.n, JSON_ALLOW_NUL, NULL);
     const json_t *member = json_object_get(object, str_to_c(scratch, name));
     if (json_is_integer(member)) {

@@ -275,9 +275,13 @@ static size_t array_count(const Field *field, const Values *values, const Rd *r)
     return n < rd_left(r) ? (size_t)n : rd_left(r);
 }
 
+static bool is_optional(const Field *field) {
+    return field->count == FIELD_OPTIONAL;
+}
+
 static bool is_array(const Field *field) {
-    return field->count > 1 && field->type != F_WCHARS && field->type != F_BYTES &&
-           field->type != F_ALIGN;
+    return field->count > 1 && !is_optional(field) && field->type != F_WCHARS &&
+           field->type != F_BYTES && field->type != F_ALIGN;
 }
 
 unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out) {
@@ -422,53 +426,58 @@ Str ip4_to_text(Str bytes, char *out) {
     return (Str){out, (size_t)n};
 }
 
-static bool json_add_field(const Field *field, Rd *r, unsigned pointer_size,
-                           const EtlHeader *header, Values *values, Arena *scratch, Buf *out) {
+typedef struct JsonWriter {
+    const SpecPayload *payload;
+    Arena *scratch;
+    Buf *out;
+    Rd r;
+    Values values;
+} JsonWriter;
+
+static bool json_add_field(JsonWriter *w, const Field *field) {
+    unsigned pointer_size = w->payload->pointer_size;
     Value value;
     if (!is_array(field)) {
-        if (!read_value(r, field->type, field->count, pointer_size, &value)) return false;
-        if (field->slot) values->at[field->slot] = value;
-        json_add_value(out, field->type, &value, header, scratch);
+        if (!read_value(&w->r, field->type, field->count, pointer_size, &value)) return false;
+        if (field->slot) w->values.at[field->slot] = value;
+        json_add_value(w->out, field->type, &value, w->payload->header, w->scratch);
         return true;
     }
-    size_t n = array_count(field, values, r);
-    buf_add_char(out, '[');
-    for (size_t i = 0; i < n && rd_left(r); i++) {
-        if (!read_value(r, field->type, 1, pointer_size, &value)) break;
-        if (i) buf_add_char(out, ',');
-        json_add_value(out, field->type, &value, header, scratch);
+    size_t n = array_count(field, &w->values, &w->r);
+    buf_add_char(w->out, '[');
+    for (size_t i = 0; i < n && rd_left(&w->r); i++) {
+        if (!read_value(&w->r, field->type, 1, pointer_size, &value)) break;
+        if (i) buf_add_char(w->out, ',');
+        json_add_value(w->out, field->type, &value, w->payload->header, w->scratch);
     }
-    buf_add_char(out, ']');
+    buf_add_char(w->out, ']');
     return true;
 }
 
-size_t spec_json(const EventSpec *spec, unsigned pointer_size, const EtlHeader *header, Str payload,
-                 Arena *scratch, Buf *out, bool *complete) {
-    Rd r = rd_from_str(payload);
-    Values values = {0};
-    size_t start = out->n;
+size_t spec_json(const EventSpec *spec, const SpecPayload *payload, Arena *scratch, Buf *out,
+                 bool *complete) {
+    JsonWriter w = {payload, scratch, out, rd_from_str(payload->bytes), {0}};
+    bool any = false;
     *complete = true;
     buf_add_char(out, '{');
     for (unsigned i = 0; i < spec->field_count; i++) {
+        const Field *field = &spec->fields[i];
         size_t mark = out->n;
-        Rd before = r;
-        if (spec->fields[i].type == F_ALIGN) {
-            Value none;
-            if (read_value(&r, F_ALIGN, spec->fields[i].count, pointer_size, &none)) continue;
-            r = before;
-            *complete = false;
-            break;
+        Rd before = w.r;
+        if (field->type != F_ALIGN) {
+            if (any) buf_add_char(out, ',');
+            json_add_string(out, str_from_c(field->name));
+            buf_add_char(out, ':');
         }
-        if (mark > start + 1) buf_add_char(out, ',');
-        json_add_string(out, str_from_c(spec->fields[i].name));
-        buf_add_char(out, ':');
-        if (json_add_field(&spec->fields[i], &r, pointer_size, header, &values, scratch, out))
+        if (json_add_field(&w, field)) {
+            any = any || field->type != F_ALIGN;
             continue;
+        }
         out->n = mark; // the name of a field that is not there
-        r = before;
-        *complete = false;
+        w.r = before;
+        *complete = is_optional(field) && rd_left(&before) == 0;
         break;
     }
     buf_add_char(out, '}');
-    return rd_at(&r);
+    return rd_at(&w.r);
 }

@@ -38,8 +38,9 @@ typedef enum FieldType {
 } FieldType;
 
 enum {
-    FIELD_REST = 0xFFFF,    // count: elements to the end of the payload
-    FIELD_COUNTED = 0x8000, // count: FIELD_COUNTED | n: as many as slot n says
+    FIELD_REST = 0xFFFF,     // count: elements to the end of the payload
+    FIELD_COUNTED = 0x8000,  // count: FIELD_COUNTED | n: as many as slot n says
+    FIELD_OPTIONAL = 0x4000, // count: one value, which older systems leave out at the end
 };
 
 typedef struct Field {
@@ -125,10 +126,17 @@ unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out);
 enum { IP_TEXT_SIZE = 48 };
 Str ip4_to_text(Str bytes, char *out);
 Str ip6_to_text(Str bytes, char *out);
+typedef struct SpecPayload {
+    const EtlHeader *header; // clock of times
+    unsigned pointer_size;
+    Str bytes;
+} SpecPayload;
+
 // {"Name": value, ...} of every field to `out`; integers above 2^53 and pointers as "0x" strings.
-// Returns the payload bytes explained; *complete is false when the payload ended early.
-size_t spec_json(const EventSpec *spec, unsigned pointer_size, const EtlHeader *header, Str payload,
-                 Arena *scratch, Buf *out, bool *complete);
+// Returns the payload bytes explained; *complete is false when the payload ended early (optional
+// fields may be missing).
+size_t spec_json(const EventSpec *spec, const SpecPayload *payload, Arena *scratch, Buf *out,
+                 bool *complete);
 
 // Length of the SID field at `r` (4.3) with TOKEN_USER; *sid is the SID itself (empty: none).
 void rd_kernel_sid(Rd *r, unsigned pointer_size, Str *sid);

@@ -251,8 +251,8 @@ static void compare_fields(const Trace *trace, const Event *event, Str fields, T
     const EventSpec *spec = spec_find(event->hook, event->version, &exact);
     Arena scratch = {0};
     Buf text = {0};
-    (void)spec_json(spec, event->pointer_size, &trace->header, event->payload, &scratch, &text,
-                    &complete);
+    SpecPayload payload = {&trace->header, event->pointer_size, event->payload};
+    (void)spec_json(spec, &payload, &scratch, &text, &complete);
     json_t *json = json_loadb(text.p, text.n, 0, NULL);
     assert_non_null(json);
     while (fields.n) {

@@ -138,7 +138,8 @@ static int check_vector(const json_t *vector) {
     Arena scratch = {0};
     Buf out = {0};
     Str bytes = {(const char *)payload.bytes, payload.n};
-    (void)spec_json(spec, bits / 8, &HEADER, bytes, &scratch, &out, &complete);
+    SpecPayload ours_in = {&HEADER, bits / 8, bytes};
+    (void)spec_json(spec, &ours_in, &scratch, &out, &complete);
     json_t *ours = json_loadb(out.p, out.n, 0, NULL);
     assert_non_null(ours);
     int wrong = exact ? 0 : 1;
@@ -214,7 +215,26 @@ static uint8_t base64_value(char c) {
     return (uint8_t)(at - LETTERS);
 }
 
-enum { SWITCH_BYTES = 24, SLOT_NEW = 1, SLOT_OLD = 2 };
+enum { SWITCH_BYTES = 24 };
+
+static void read_switch(const uint8_t *bytes, uint32_t *new_tid, uint32_t *old_tid) {
+    bool exact = false, complete = false;
+    const EventSpec *spec = spec_find(0x0524, 2, &exact);
+    SpecPayload payload = {
+        &HEADER, 8, {(const char *)bytes, SWITCH_BYTES}
+    };
+    Arena scratch = {0};
+    Buf out = {0};
+    assert_true(exact);
+    assert_int_equal(spec_json(spec, &payload, &scratch, &out, &complete), SWITCH_BYTES);
+    assert_true(complete);
+    json_t *json = json_loadb(out.p, out.n, 0, NULL);
+    *new_tid = (uint32_t)json_integer_value(json_object_get(json, "NewThreadId"));
+    *old_tid = (uint32_t)json_integer_value(json_object_get(json, "OldThreadId"));
+    json_decref(json);
+    buf_done(&out);
+    arena_done(&scratch);
+}
 
 // In each stretch (a jump in time begins another) a CPU's old thread is the one it switched to.
 static void test_switches(void **state) {
@@ -244,23 +264,14 @@ static void test_switches(void **state) {
             for (size_t k = 0; k < 4; k++) group = group << 6 | base64_value(base64.p[4 * i + k]);
             for (size_t k = 0; k < 3; k++) bytes[3 * i + k] = (uint8_t)(group >> (16 - 8 * k));
         }
-        bool exact = false;
-        Values v;
-        EtlEvent event = {
-            .hook = 0x0524,
-            .version = 2,
-            .pointer_size = 8,
-            .payload = {(const char *)bytes, sizeof bytes}
-        };
-        const EventSpec *spec = spec_find(0x0524, 2, &exact);
-        assert_true(exact);
-        assert_int_equal(spec_read(spec, &event, &v), spec->field_count);
+        uint32_t new_tid = 0, old_tid = 0;
+        read_switch(bytes, &new_tid, &old_tid);
         if (us - last_us > STRETCH_US) memset(running, 0xFF, sizeof running);
         if (running[cpu] != UINT32_MAX) {
-            assert_int_equal(v.at[SLOT_OLD].u, running[cpu]);
+            assert_int_equal(old_tid, running[cpu]);
             followed++;
         }
-        running[cpu] = (uint32_t)v.at[SLOT_NEW].u;
+        running[cpu] = new_tid;
         last_us = us;
         records++;
     }

@@ -104,7 +104,7 @@ static void put_product(Row *row, uint64_t a, uint64_t b, uint64_t c, uint64_t d
 
 // ---------------------------------------------------------------- cpu
 
-enum { NO_NODE = UINT32_MAX };
+static const uint32_t NO_NODE = UINT32_MAX;
 
 typedef struct Cpu {
     bool has_group, has_processor;
@@ -337,8 +337,9 @@ static bool is_padding(const char *name) {
 static void facts_of(Config *config, Str section, uint32_t item, const Record *record) {
     Buf buf = {0};
     bool complete = false;
-    (void)spec_json(record->spec, record->event.pointer_size, world_header(config->world),
-                    record->event.payload, &config->arena, &buf, &complete);
+    SpecPayload payload = {world_header(config->world), record->event.pointer_size,
+                           record->event.payload};
+    (void)spec_json(record->spec, &payload, &config->arena, &buf, &complete);
     json_t *object = json_loadb(buf.p, buf.n, JSON_ALLOW_NUL, NULL);
     const char *name = NULL;
     json_t *value = NULL;

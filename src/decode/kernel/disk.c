@@ -106,10 +106,11 @@ static const DiskHook DISK_HOOKS[] = {
 };
 
 static const DiskHook *disk_hook(uint16_t hook) {
-    for (size_t i = 0; i < COUNT_OF(DISK_HOOKS); i++)
-        if (DISK_HOOKS[i].done == hook || DISK_HOOKS[i].init == hook) return &DISK_HOOKS[i];
-    INVARIANT(!"a disk spec without its kind");
-    return DISK_HOOKS;
+    size_t i = 0;
+    while (i < COUNT_OF(DISK_HOOKS) && DISK_HOOKS[i].done != hook && DISK_HOOKS[i].init != hook)
+        i++;
+    INVARIANT(i < COUNT_OF(DISK_HOOKS));
+    return &DISK_HOOKS[i];
 }
 
 // The thread that asked: in the payload since version 3, before that the one that logged the start.

@@ -130,12 +130,12 @@ static const Field TRANSFER_V2[] = {
     {"IoFlags", F_HEX32, FO_FLAGS,      0},
 };
 static const Field TRANSFER_V3[] = {
-    {"Offset",     F_U64,   FO_OFFSET,     0},
+    {"Offset",     F_U64,   FO_OFFSET,     0             },
     V3_FILE,
     THREAD,
-    {"IoSize",     F_U32,   FO_SIZE_BYTES, 0},
-    {"IoFlags",    F_HEX32, FO_FLAGS,      0},
-    {"ExtraFlags", F_HEX32, 0,             0}, // absent before Windows 8.1
+    {"IoSize",     F_U32,   FO_SIZE_BYTES, 0             },
+    {"IoFlags",    F_HEX32, FO_FLAGS,      0             },
+    {"ExtraFlags", F_HEX32, 0,             FIELD_OPTIONAL}, // absent before Windows 8.1
 };
 static const Field INFO_V2[] = {
     V2_FILE,

@@ -89,10 +89,10 @@ static const Field NAME_SUBSCRIPTION_RUNDOWN[] = {
     {"NameSubscription", F_PTR,   0, 0},
 };
 static const Field CREATE_HANDLE[] = {
-    {"Object",     F_PTR,  0, 0},
-    {"Handle",     F_U32,  0, 0},
-    {"ObjectType", F_U16,  0, 0},
-    {"ObjectName", F_WSTR, 0, 0},
+    {"Object",     F_PTR,  0, 0             },
+    {"Handle",     F_U32,  0, 0             },
+    {"ObjectType", F_U16,  0, 0             },
+    {"ObjectName", F_WSTR, 0, FIELD_OPTIONAL},
 };
 static const Field DUPLICATE_HANDLE[] = {
     {"Object",          F_PTR, 0, 0},
@@ -115,11 +115,11 @@ static const Field TYPE_DC_START[] = {
     {"TypeName",   F_WSTR, 0, 0},
 };
 static const Field HANDLE_DC_START[] = {
-    {"Object",     F_PTR,  0, 0},
-    {"ProcessId",  F_U32,  0, 0},
-    {"Handle",     F_U32,  0, 0},
-    {"ObjectType", F_U16,  0, 0},
-    {"ObjectName", F_WSTR, 0, 0},
+    {"Object",     F_PTR,  0, 0             },
+    {"ProcessId",  F_U32,  0, 0             },
+    {"Handle",     F_U32,  0, 0             },
+    {"ObjectType", F_U16,  0, 0             },
+    {"ObjectName", F_WSTR, 0, FIELD_OPTIONAL},
 };
 static const Field CREATE_V2[] = {
     {"Object",     F_PTR, 0, 0},

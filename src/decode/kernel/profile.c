@@ -66,7 +66,7 @@ static const Field COUNTER_CORRUPTION[] = {
     {"CounterStatus",   F_HEX32, 0,       FIELD_COUNTED | C_COUNT},
 };
 static const Field DEBUGGER_ENABLED[] = {
-    {"State", F_U8, 0, 0}, // one byte of unpublished meaning, where there is one
+    {"State", F_U8, 0, FIELD_OPTIONAL}, // one byte of unpublished meaning, where there is one
 };
 #define SPINLOCK_RATES                                                                             \
     {"SpinLockSpinThreshold", F_U32, 0, 0}, {"SpinLockContentionSampleRate", F_U32, 0, 0}, {       \

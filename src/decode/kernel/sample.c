@@ -193,10 +193,10 @@ Str profile_source_name(uint32_t source) {
 
 enum IntervalSlot { I_SOURCE = 1, I_NEW, I_OLD, I_NAME };
 static const Field INTERVAL[] = {
-    {"Source",      F_U32,  I_SOURCE, 0},
-    {"NewInterval", F_U32,  I_NEW,    0},
-    {"OldInterval", F_U32,  I_OLD,    0},
-    {"SourceName",  F_WSTR, I_NAME,   0}, // from version 3 on
+    {"Source",      F_U32,  I_SOURCE, 0             },
+    {"NewInterval", F_U32,  I_NEW,    0             },
+    {"OldInterval", F_U32,  I_OLD,    0             },
+    {"SourceName",  F_WSTR, I_NAME,   FIELD_OPTIONAL}, // from version 3 on
 };
 
 static void emit_interval(Decoder *decoder, const EtlEvent *event, const EventSpec *spec) {

@@ -34,15 +34,15 @@ static const Field THREAD_V2[] = {
 };
 static const Field THREAD_V3[] = {
     THREAD_HEAD,
-    {"Affinity",       F_PTR,  TH_AFFINITY,      0},
-    {"Win32StartAddr", F_PTR,  TH_START,         0},
-    {"TebBase",        F_PTR,  TH_TEB,           0},
-    {"SubProcessTag",  F_U32,  TH_TAG,           0},
-    {"BasePriority",   F_U8,   TH_BASE_PRIORITY, 0},
-    {"PagePriority",   F_U8,   TH_PAGE_PRIORITY, 0},
-    {"IoPriority",     F_U8,   TH_IO_PRIORITY,   0},
-    {"ThreadFlags",    F_U8,   0,                0},
-    {"ThreadName",     F_WSTR, TH_NAME,          0},
+    {"Affinity",       F_PTR,  TH_AFFINITY,      0             },
+    {"Win32StartAddr", F_PTR,  TH_START,         0             },
+    {"TebBase",        F_PTR,  TH_TEB,           0             },
+    {"SubProcessTag",  F_U32,  TH_TAG,           0             },
+    {"BasePriority",   F_U8,   TH_BASE_PRIORITY, 0             },
+    {"PagePriority",   F_U8,   TH_PAGE_PRIORITY, 0             },
+    {"IoPriority",     F_U8,   TH_IO_PRIORITY,   0             },
+    {"ThreadFlags",    F_U8,   0,                0             },
+    {"ThreadName",     F_WSTR, TH_NAME,          FIELD_OPTIONAL},
 };
 static const Field THREAD_NAME[] = {
     {"ProcessId",  F_U32,  TH_PID,  0},
