@@ -366,9 +366,9 @@ static void compare_listing(const Trace *trace, Str listing, Tally *tally) {
 }
 
 static void shared_path(const char *name, const char *end, char *path, size_t size) {
-    const char *root = getenv("ETW_SHARED");
-    (void)snprintf(path, size, "%s/traces/%s%s", root ? root : ETW_SOURCE_DIR "/../shared", name,
-                   end);
+    Str root = os_env("ETW_SHARED");
+    (void)snprintf(path, size, "%s/traces/%s%s", root.n ? root.p : ETW_SOURCE_DIR "/../shared",
+                   name, end);
     if (access(path, R_OK) == 0) return;
     print_message("skipped: %s is not there (set ETW_SHARED)\n", path);
     skip();

@@ -319,6 +319,19 @@ static void fill_bytes(Fill fill, uint8_t *bytes, size_t n) {
     }
 }
 
+static void cut_family(const SpecFamily *family, const uint8_t *bytes, size_t longest,
+                       size_t step) {
+    for (size_t i = 0; i < family->count; i++) {
+        // A spec whose fields are those of the one before reads the same.
+        const EventSpec *spec = &family->specs[i];
+        if (i && spec->fields == family->specs[i - 1].fields) continue;
+        for (size_t n = 0; n <= longest; n += step) {
+            read_exactly(spec, 8, bytes, n);
+            read_exactly(spec, 4, bytes, n);
+        }
+    }
+}
+
 static void test_cut_anywhere(void **state) {
     (void)state;
     enum { LONGEST = 160 };
@@ -327,17 +340,8 @@ static void test_cut_anywhere(void **state) {
     const SpecFamily *const *list = spec_families(&families);
     for (Fill fill = 0; fill < FILLS; fill++) {
         fill_bytes(fill, bytes, sizeof bytes);
-        for (size_t f = 0; f < families; f++) {
-            for (size_t i = 0; i < list[f]->count; i++) {
-                // A spec whose fields are those of the one before reads the same.
-                const EventSpec *spec = &list[f]->specs[i];
-                if (i && spec->fields == list[f]->specs[i - 1].fields) continue;
-                for (size_t n = 0; n <= LONGEST; n += fill == FILL_ZERO ? 1 : 3) {
-                    read_exactly(spec, 8, bytes, n);
-                    read_exactly(spec, 4, bytes, n);
-                }
-            }
-        }
+        for (size_t f = 0; f < families; f++)
+            cut_family(list[f], bytes, LONGEST, fill == FILL_ZERO ? 1 : 3);
     }
 }
 

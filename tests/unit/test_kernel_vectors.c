@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 static void shared_file(const char *name, char *path, size_t size) {
-    const char *root = getenv("ETW_SHARED");
-    (void)snprintf(path, size, "%s/traces/%s", root ? root : ETW_SOURCE_DIR "/../shared", name);
+    Str root = os_env("ETW_SHARED");
+    (void)snprintf(path, size, "%s/traces/%s", root.n ? root.p : ETW_SOURCE_DIR "/../shared", name);
     if (access(path, R_OK) == 0) return;
     print_message("skipped: %s is not there (set ETW_SHARED)\n", path);
     skip();
@@ -258,7 +258,7 @@ static void test_switches(void **state) {
         (void)snprintf(time_hex, sizeof time_hex, "0x" STR_FMT, STR_ARG(time_text));
         assert_true(str_to_u64(str_from_c(time_hex), &us) && str_to_u64(cpu_text, &cpu));
         assert_true(cpu < CPUS && base64.n == 32);
-        uint8_t bytes[SWITCH_BYTES];
+        uint8_t bytes[SWITCH_BYTES] = {0};
         for (size_t i = 0; i < SWITCH_BYTES / 3; i++) {
             uint32_t group = 0;
             for (size_t k = 0; k < 4; k++) group = group << 6 | base64_value(base64.p[4 * i + k]);
