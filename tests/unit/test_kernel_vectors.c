@@ -249,7 +249,7 @@ static void test_switches(void **state) {
     size_t records = 0, followed = 0;
     memset(running, 0xFF, sizeof running);
     while (fgets(line, sizeof line, file)) {
-        Str rest = str_trim(str_from_c(line)), cpu_text, base64, time_text;
+        Str rest = str_trim(str_from_c(line)), cpu_text = {0}, base64 = {0}, time_text = {0};
         if (rest.n == 0 || rest.p[0] == '#') continue;
         assert_true(str_next(&rest, ' ', &cpu_text) && str_next(&rest, ' ', &base64) &&
                     str_next(&rest, ' ', &time_text));
