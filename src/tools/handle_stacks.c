@@ -124,7 +124,10 @@ static bool say_empty(StackCall *stacks, Str text) {
 static Status check_content(StackCall *stacks, bool *enough, Err *err) {
     const StackWeights *weights = &stacks->weights;
     bool waits = stacks->options.source == STACKS_WAITS;
-    if (!weights->samples) {
+    if (!waits && !stacks->denominator.observed_ns && !stacks->window.given) {
+        *enough = say_empty(stacks, STR("The trace holds no CPU samples, only context switches: "
+                                        "source=\"waits\" shows where threads waited."));
+    } else if (!weights->samples) {
         Str text = {0};
         TRY(needs_explain_filtered(stacks->call->tool, stacks->call->trace, stacks->arena, &text,
                                    err));

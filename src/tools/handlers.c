@@ -26,7 +26,9 @@
     X(butterfly_chain)                                                                             \
     X(get_network_hot_functions)                                                                   \
     X(get_network_hot_stacks)                                                                      \
-    X(get_critical_path)
+    X(get_critical_path)                                                                           \
+    X(count_stacks)                                                                                \
+    X(get_flame_graph)
 
 static const struct {
     const char *name;

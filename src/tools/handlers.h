@@ -26,6 +26,8 @@ Status handle_get_hot_stacks(ToolCall *call, Err *err);
 Status handle_get_function_callers(ToolCall *call, Err *err);
 Status handle_walk_stack(ToolCall *call, Err *err);
 Status handle_butterfly_chain(ToolCall *call, Err *err);
+Status handle_count_stacks(ToolCall *call, Err *err);
+Status handle_get_flame_graph(ToolCall *call, Err *err);
 Status handle_get_network_hot_functions(ToolCall *call, Err *err);
 Status handle_get_network_hot_stacks(ToolCall *call, Err *err);
 Status handle_get_critical_path(ToolCall *call, Err *err);

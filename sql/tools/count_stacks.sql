@@ -1,0 +1,16 @@
+-- tool     count_stacks
+-- title    Count stacks that hold frames
+-- headline **Stack count**
+-- group    cpu
+-- place    19
+-- handler  count_stacks
+-- about    Counts CPU samples whose stack holds all given frames, in order from callee to caller (the
+--          first item nearest the leaf; others may stand between) or in any order, and none of the
+--          excluded ones. Use it to test a guess such as "memcpy below ReadFile".
+-- example  count_stacks(trace_id="...", contains=["ntoskrnl.exe!memcpy", "NtReadFile"])
+-- param    contains list required Items "module!function", "function", "module.sys" or [module, function].
+-- param    contains_in_order boolean true Items stand in this order, callee first.
+-- param    excludes list null Stacks with any of these do not count; same forms.
+-- filters  cpu process
+-- window
+-- needs    sample

@@ -1,0 +1,19 @@
+-- tool     get_flame_graph
+-- title    Flame graph
+-- headline **Flame Graph**
+-- group    cpu
+-- place    22
+-- handler  get_flame_graph
+-- acts     write
+-- about    Whole call stacks of CPU samples or of waits, as folded text, speedscope JSON or an SVG image;
+--          with a baseline the difference of two traces. Without output_path the reply holds what fits,
+--          heaviest first; with it, everything goes into that file. Filters on module and function keep
+--          stacks that hold such a frame.
+-- example  get_flame_graph(trace_id="...", format="svg", output_path="/tmp/cpu.svg")
+-- param    format enum folded folded|speedscope|svg Form.
+-- param    source enum samples samples|waits CPU time, or time threads waited, by where.
+-- param    baseline_id text null Another loaded trace to compare with.
+-- param    output_path text null File to write.
+-- filters  cpu process module function
+-- window
+-- needs    sample context_switch
