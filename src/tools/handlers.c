@@ -28,7 +28,10 @@
     X(get_network_hot_stacks)                                                                      \
     X(get_critical_path)                                                                           \
     X(count_stacks)                                                                                \
-    X(get_flame_graph)
+    X(get_flame_graph)                                                                             \
+    X(diagnose_trace)                                                                              \
+    X(get_network_dpcs)                                                                            \
+    X(get_network_lock_contention)
 
 static const struct {
     const char *name;

@@ -31,5 +31,8 @@ Status handle_get_flame_graph(ToolCall *call, Err *err);
 Status handle_get_network_hot_functions(ToolCall *call, Err *err);
 Status handle_get_network_hot_stacks(ToolCall *call, Err *err);
 Status handle_get_critical_path(ToolCall *call, Err *err);
+Status handle_diagnose_trace(ToolCall *call, Err *err);
+Status handle_get_network_dpcs(ToolCall *call, Err *err);
+Status handle_get_network_lock_contention(ToolCall *call, Err *err);
 
 #endif

@@ -1,0 +1,12 @@
+-- tool     get_network_dpcs
+-- title    DPCs and ISRs of the network stack
+-- headline **DPC/ISR Summary**
+-- group    network
+-- place    82
+-- handler  get_network_dpcs
+-- about    get_dpc_summary for the modules of the network stack and the drivers of the network adapters.
+--          Use it to see whether packet processing holds CPUs too long. Needs DPC or ISR events.
+-- example  get_network_dpcs(trace_id="...", extra_modules=["mydriver.sys"])
+-- param    extra_modules list null Modules to add to the set.
+-- param    replace_modules list null Modules instead of the set.
+-- rows     30

@@ -1,0 +1,15 @@
+-- tool     get_network_lock_contention
+-- title    Lock contention in the network stack
+-- headline **Lock Contention**
+-- group    network
+-- place    83
+-- handler  get_network_lock_contention
+-- about    get_lock_contention for stacks with a module of the network stack or a network adapter's
+--          driver. Use it to see whether packet processing waits for locks. Needs context switches with
+--          stacks and ready events; spinning needs CPU samples.
+-- example  get_network_lock_contention(trace_id="...", cpu_filter="0-7")
+-- param    extra_modules list null Modules to add to the set.
+-- param    replace_modules list null Modules instead of the set.
+-- filters  function cpu
+-- window
+-- rows     30
