@@ -15,11 +15,13 @@ static Status make_roots(ToolCall *call, const StackSet *set, Err *err) {
     TRY(session_integers(session, str_from_c(IDS_SQL), NULL, 0, 0, arena, &ids, err));
     int64_t *roots = ARENA_ARRAY(arena, int64_t, ids.row_count + 1);
     int64_t *depths = ARENA_ARRAY(arena, int64_t, ids.row_count + 1);
+    uint32_t *stack_of_node = ARENA_ARRAY(arena, uint32_t, (size_t)set->node_count + 1);
+    for (uint32_t id = 1; id <= set->stack_count; id++) stack_of_node[set->node_of_stack[id]] = id;
     for (size_t i = 0; i < ids.row_count; i++) {
         int64_t id = ids.columns[0][i];
-        uint32_t node = id > 0 && id <= set->node_count ? (uint32_t)id : 0;
+        uint32_t node = id > 0 && id <= set->stack_count ? set->node_of_stack[id] : 0;
         for (; node; node = set->parent[node]) {
-            roots[i] = node;
+            roots[i] = stack_of_node[node];
             depths[i]++;
         }
     }

@@ -28,9 +28,13 @@ static const Function *function_at(const StackSet *set, uint32_t node) {
     return &set->functions[set->function[node]];
 }
 
+static uint32_t node_of(const StackSet *set, uint32_t stack_id) {
+    return stack_id <= set->stack_count ? set->node_of_stack[stack_id] : 0;
+}
+
 Str stack_site(const StackSet *set, uint32_t stack_id, Arena *arena) {
-    if (!stack_id || stack_id > set->node_count) return (Str){0};
-    uint32_t before = 0, node = stack_id;
+    uint32_t before = 0, node = node_of(set, stack_id);
+    if (!node) return (Str){0};
     while (node && is_system(function_at(set, node))) {
         before = node;
         node = set->parent[node];
@@ -46,10 +50,10 @@ Str stack_site(const StackSet *set, uint32_t stack_id, Arena *arena) {
 }
 
 Str stack_line(const StackSet *set, uint32_t stack_id, uint32_t frames_max, Arena *arena) {
-    if (!stack_id || stack_id > set->node_count) return (Str){0};
+    if (!node_of(set, stack_id)) return (Str){0};
     Buf line = {0};
     uint32_t shown = 0, left = 0;
-    for (uint32_t node = stack_id; node; node = set->parent[node]) {
+    for (uint32_t node = node_of(set, stack_id); node; node = set->parent[node]) {
         if (shown == frames_max) {
             left++;
             continue;
@@ -67,7 +71,7 @@ Str stack_line(const StackSet *set, uint32_t stack_id, uint32_t frames_max, Aren
 static Str stack_names(const StackSet *set, uint32_t stack_id, bool modules, Arena *arena) {
     Buf names = {0};
     Str last = {0};
-    for (uint32_t node = stack_id; node; node = set->parent[node]) {
+    for (uint32_t node = node_of(set, stack_id); node; node = set->parent[node]) {
         const Function *function = function_at(set, node);
         Str name = modules ? function->module : function->name;
         if (!str_eq(name, last)) buf_addf(&names, STR_FMT "\n", STR_ARG(name));
@@ -87,11 +91,11 @@ static Status put_sites(ToolCall *call, const StackSet *set, const Integers *ids
     for (size_t i = 0; i < COUNT_OF(texts); i++) texts[i] = ARENA_ARRAY(arena, Str, count + 1);
     for (size_t i = 0; i < count; i++) {
         int64_t id = ids->columns[0][i];
-        uint32_t node = id > 0 && id <= set->node_count ? (uint32_t)id : 0;
-        texts[0][i] = stack_site(set, node, arena);
-        texts[1][i] = stack_line(set, node, FRAMES, arena);
-        texts[2][i] = stack_names(set, node, true, arena);
-        texts[3][i] = stack_names(set, node, false, arena);
+        uint32_t stack_id = id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
+        texts[0][i] = stack_site(set, stack_id, arena);
+        texts[1][i] = stack_line(set, stack_id, FRAMES, arena);
+        texts[2][i] = stack_names(set, stack_id, true, arena);
+        texts[3][i] = stack_names(set, stack_id, false, arena);
     }
     Arg args[COUNT_OF(texts) + 1] = {
         {.name = "ids", .type = ARG_I64_LIST, .i64_list = ids->columns[0], .list_count = count}
