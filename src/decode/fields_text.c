@@ -267,7 +267,7 @@ static bool is_hex(unsigned type, unsigned shown) {
            shown == OUT_CODE_POINTER || shown == OUT_HEXBINARY;
 }
 
-static void add_number(Buf *out, const FieldsNode *node, const FieldsRaw *raw) {
+static void add_number(Buf *out, const FieldsNode *node, const FieldsRaw *raw, Arena *scratch) {
     unsigned type = node->def.type, shown = node->def.out;
     char ip[IP_TEXT_SIZE];
     if (type == IN_BOOL32 || shown == OUT_BOOLEAN) {
@@ -279,7 +279,7 @@ static void add_number(Buf *out, const FieldsNode *node, const FieldsRaw *raw) {
         return;
     }
     if (shown == OUT_CHAR4 && raw->n == 4) {
-        add_8bit(out, raw->p, 4, NULL);
+        add_8bit(out, raw->p, 4, scratch);
         return;
     }
     if ((shown == OUT_NTSTATUS || shown == OUT_HRESULT) && raw->n == 4) {
@@ -371,6 +371,6 @@ void value_json(Buf *out, const ParsedLayout *layout, const FieldsNode *node, co
         add_float(out, v, 17);
         return;
     }
-    default: add_number(out, node, raw); return;
+    default: add_number(out, node, raw, scratch); return;
     }
 }

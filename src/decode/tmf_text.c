@@ -216,5 +216,6 @@ void message_json(Buf *out, const FieldsWalk *event) {
         i += str_starts(rest, STR("%%")) ? 2 : 1;
     }
     buf_add_c(out, "\"_message\":");
-    json_add_string(out, str_trim(buf_str(&text)));
+    Str shown = str_trim(buf_str(&text)); // a cut may fall into a character
+    json_add_string(out, str_from_8bit(event->scratch, (const uint8_t *)shown.p, shown.n));
 }
