@@ -124,6 +124,9 @@ NoteList note_index_list(const NoteIndex *index, NoteId id, uint64_t key) {
     size_t bucket = u64_hash(key) & table->mask;
     const Note *notes = table->notes + table->start[bucket];
     size_t count = table->start[bucket + 1] - table->start[bucket];
+    if (count == 0) return (NoteList){0};
+    // Keys are few and used often: most buckets hold one.
+    if (notes[0].key == key && notes[count - 1].key == key) return (NoteList){notes, count};
     size_t first = key_lower_bound(notes, count, key);
     size_t end =
         key == UINT64_MAX ? count : first + key_lower_bound(notes + first, count - first, key + 1);
