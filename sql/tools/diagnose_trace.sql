@@ -146,7 +146,7 @@ check_row AS MATERIALIZED (
     UNION ALL
     SELECT 120, 1, 'Sample interval unknown', '1 ms is assumed', 'CPU time from samples', 'Keep the header events of the kernel session' FROM has WHERE samples > 0 AND NOT EXISTS (SELECT 1 FROM sample_interval WHERE source = 0)
     UNION ALL
-    SELECT 125, 1, 'Silent CPUs', format('{:,} stretches over 1 s without an event on a CPU, the longest {:.1f} s on CPU {}', count(*), max(end_ns - start_ns) / 1e9, arg_max(cpu, end_ns - start_ns)),
+    SELECT 125, 1, 'Silent CPUs', format('{:,} stretches over 1 s without an event on a CPU, the longest {:.1f} s on CPU {}', count(*), max(end_ns - start_ns) / 1e9, arg_max(cpu, (end_ns - start_ns, -cpu::BIGINT))),
            'The CPU slept, or its buffers are missing' || CASE WHEN (SELECT events_lost + buffers_lost > 0 FROM t) THEN ' (the trace did lose events)' ELSE '' END, 'None when it slept'
     FROM cpu_gap WHERE end_ns - start_ns > 1000000000 AND (SELECT samples + switches > 0 FROM has) HAVING count(*) > 0
     UNION ALL

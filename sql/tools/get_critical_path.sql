@@ -22,8 +22,8 @@ seg AS MATERIALIZED (
 -- Evidence is looked up for the longest segments.
 long AS MATERIALIZED (SELECT * FROM seg WHERE place <= 200),
 disk AS MATERIALIZED (
-    SELECT s.number, arg_max(d.kind || ' of ' || coalesce(d.file, 'an unknown file'), rank) AS what,
-           arg_max(format('disk {} {} of {:,} bytes took {:,.1f} us, done at {:.6f} s', d.disk, d.kind, coalesce(d.bytes, 0), d.response_ns / 1e3, d.ts_ns / 1e9), rank) AS evidence
+    SELECT s.number, arg_max(d.kind || ' of ' || coalesce(d.file, 'an unknown file'), (rank, -d.ts_ns)) AS what,
+           arg_max(format('disk {} {} of {:,} bytes took {:,.1f} us, done at {:.6f} s', d.disk, d.kind, coalesce(d.bytes, 0), d.response_ns / 1e3, d.ts_ns / 1e9), (rank, -d.ts_ns)) AS evidence
     FROM (
         SELECT s.number, d.kind, d.file, d.disk, d.bytes, d.response_ns, d.ts_ns,
                least(d.ts_ns, s.end_ns) - greatest(d.start_ns, s.start_ns) + CASE WHEN abs(d.ts_ns - s.end_ns) < 200000 THEN s.ns ELSE 0 END AS rank
@@ -143,7 +143,7 @@ FROM seg HAVING count(*) > 0
 -- out      Stack            text(200)  Of the longest.
 -- empty    No context switch of such a thread in this window.
 SELECT what, sum(ns)::BIGINT, percent(sum(ns), sum(sum(ns)) OVER ()), count(*), any_value(process), any_value(pid), any_value(tid),
-       arg_max(object, ns), nullif(arg_max(stack, ns), '')
+       arg_max(object, (ns, -number)), nullif(arg_max(stack, (ns, -number)), '')
 FROM told GROUP BY what, utid ORDER BY sum(ns) DESC, what, utid
 -- section  waits table optional
 -- heading  Waits that were followed to their waker
@@ -175,6 +175,11 @@ SELECT start_ns, ns, depth, what, process, tid, evidence, nullif(stack, '')
 FROM told WHERE place <= $max_rows ORDER BY number
 -- section  cut notes
 -- out      Note text
+SELECT format('Priority inversion: {} (priority {}) waits for tid {} (priority {}), which is ready for {:,.3f} ms while {} has the CPU.',
+              'tid ' || (SELECT max(tid) FROM seg WHERE depth = 0), (SELECT max(priority) FROM seg WHERE depth = 0), tid, priority, ns / 1e6, object)
+FROM told WHERE state = 1 AND depth > 0 AND object <> 'idle' AND ns >= 0.1 * (SELECT sum(ns) FROM seg)
+  AND priority < (SELECT max(priority) FROM seg WHERE depth = 0) AND ns = (SELECT max(ns) FROM told WHERE state = 1 AND depth > 0)
+UNION ALL
 SELECT format('Only the {:,} longest of {:,} segments are listed ({:.1f}% of the interval); the first table counts all.', $max_rows, count(*),
               100.0 * sum(ns) FILTER (place <= $max_rows) / sum(ns))
 FROM seg HAVING count(*) > $max_rows

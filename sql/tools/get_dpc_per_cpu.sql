@@ -75,12 +75,12 @@ HAVING count(*) > 0
 -- empty    No DPC or ISR ran here.
 SELECT module, dpc_ns, cpus, format('CPU {} ({:.1f}%)', top_cpu, percent(least(top_ns, window_ns), window_ns)), dpcs, isr_ns, isrs, ns_max
 FROM (
-    SELECT 'All' AS module, 0 AS place, sum(dpc_ns)::BIGINT AS dpc_ns, count(*) AS cpus, arg_max(cpu, (all_ns, -cpu)) AS top_cpu,
+    SELECT 'All' AS module, 0 AS place, sum(dpc_ns)::BIGINT AS dpc_ns, count(*) AS cpus, arg_max(cpu, (all_ns, -cpu::BIGINT)) AS top_cpu,
            max(all_ns) AS top_ns, sum(dpcs)::BIGINT AS dpcs, sum(isr_ns)::BIGINT AS isr_ns, sum(isrs)::BIGINT AS isrs, max(ns_max) AS ns_max,
            sum(all_ns) AS all_ns
     FROM total HAVING count(*) > 0
     UNION ALL
-    SELECT module, 1, sum(dpc_ns)::BIGINT, count(*), arg_max(cpu, (all_ns, -cpu)), max(all_ns), sum(dpcs)::BIGINT, sum(isr_ns)::BIGINT,
+    SELECT module, 1, sum(dpc_ns)::BIGINT, count(*), arg_max(cpu, (all_ns, -cpu::BIGINT)), max(all_ns), sum(dpcs)::BIGINT, sum(isr_ns)::BIGINT,
            sum(isrs)::BIGINT, max(ns_max), sum(all_ns)
     FROM cell GROUP BY module
 ) CROSS JOIN span

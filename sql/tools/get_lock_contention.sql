@@ -92,13 +92,13 @@ WHERE EXISTS (FROM sample) AND NOT EXISTS (FROM spin) AND EXISTS (SELECT 1 FROM 
 -- out      "P99 us"            us~
 -- out      "Max us"            us
 -- out      Threads             count
--- out      "Releaser site"     text(160)
+-- out      "Releaser site"     text(160)  Of the longest wait, as are releaser and stack.
 -- out      "Top releaser"      text(60)
 -- out      "Wait stack"        text(300)
--- empty    No thread blocked on a lock here.
+-- empty    No blocked thread to show; Source says what is recorded.
 SELECT coalesce(site, 'no stack (' || wait_reason_name(reason) || ')'), count(*), percent(count(*), sum(count(*)) OVER ()), wait_reason_name(reason),
-       sum(ns)::BIGINT, quantile_cont(ns, 0.5), quantile_cont(ns, 0.99), count(*) < 100, max(ns), count(DISTINCT utid), mode(release_site), mode(releaser),
-       any_value(stack)
+       sum(ns)::BIGINT, quantile_cont(ns, 0.5), quantile_cont(ns, 0.99), count(*) < 100, max(ns), count(DISTINCT utid), arg_max(release_site, (ns, from_ns, utid)), arg_max(releaser, (ns, from_ns, utid)),
+       arg_max(stack, (ns, from_ns, utid))
 FROM block GROUP BY site, reason ORDER BY sum(ns) DESC, count(*) DESC, site, reason
 -- section  processes table optional
 -- heading  Blocked time by process
@@ -118,7 +118,7 @@ SELECT process, pid, count(*), sum(ns)::BIGINT, count(DISTINCT utid) FROM block 
 -- out      "% of busy"   pct
 -- out      Samples       count
 -- out      Process       text(60)
-SELECT function, coalesce(site, 'no stack'), sum(weight_ns)::BIGINT, percent(sum(weight_ns), (SELECT busy_ns FROM busy)), count(*), mode(process)
+SELECT function, coalesce(site, 'no stack'), sum(weight_ns)::BIGINT, percent(sum(weight_ns), (SELECT busy_ns FROM busy)), count(*), arg_max(process, (weight_ns, process))
 FROM spin GROUP BY function, site ORDER BY sum(weight_ns) DESC, function, site
 -- section  spinlocks table optional
 -- heading  Spinlock events
@@ -144,7 +144,7 @@ GROUP BY l.lock, f.label ORDER BY coalesce(sum(l.spin_count), 0) DESC, count(*) 
 -- out      Events        count
 -- out      Threads       count
 -- out      "Top site"    text(160)
-SELECT l.kind, l.lock, count(*), count(DISTINCT l.utid), mode(s.site)
+SELECT l.kind, l.lock, count(*), count(DISTINCT l.utid), max(s.site)
 FROM lock_event AS l LEFT JOIN site AS s ON s.stack_id = l.stack_id
 WHERE l.kind IN ('resource', 'pushlock') AND l.ts_ns >= $start_ns AND l.ts_ns < $end_ns AND cpu_hits(l.cpu, $cpu_filter)
   AND (s.stack_id IS NOT NULL OR NOT (SELECT narrow FROM narrow))
@@ -156,9 +156,9 @@ GROUP BY l.kind, l.lock ORDER BY count(*) DESC, l.kind, l.lock
 -- out      Waits                 count
 -- out      "Threads in turn"     count  They wait there and release there.
 -- out      "Blocked ms"          ms
--- out      "Top pair"            text(120)  Releaser, then the one it woke.
+-- out      "Top pair"            text(120)  Of the longest wait: releaser, then the one it woke.
 SELECT b.site, count(*), any_value(o.threads), sum(b.ns)::BIGINT,
-       mode(b.releaser || ' wakes ' || b.process || ' (' || coalesce(b.pid::VARCHAR, '?') || ') tid ' || b.tid)
+       arg_max(b.releaser || ' wakes ' || b.process || ' (' || coalesce(b.pid::VARCHAR, '?') || ') tid ' || b.tid, (b.ns, b.from_ns, b.utid))
 FROM block AS b JOIN in_turn AS o ON o.site = b.site
 WHERE o.threads >= 2
 GROUP BY b.site ORDER BY sum(b.ns) DESC, b.site

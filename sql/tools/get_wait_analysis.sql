@@ -57,7 +57,7 @@ FROM (
 -- heading  By wait stack
 -- cap      max_rows
 -- out      "Wait site"    text(120)  Lock or wait function, and who called it.
--- out      Reason         text       Most frequent.
+-- out      Reason         text       Of the longest wait, as are waker and waker site.
 -- out      Count          count
 -- out      "Waiting ms"   ms
 -- out      "% of waiting" pct
@@ -69,9 +69,9 @@ FROM (
 -- out      "Waker site"   text(120)
 -- out      "Wait stack"   text(400)
 -- empty    No thread waited here.
-SELECT coalesce(s.site, 'no stack'), wait_reason_name(mode(w.reason)), count(*), sum(w.wait_ns)::BIGINT,
+SELECT coalesce(s.site, 'no stack'), wait_reason_name(arg_max(w.reason, (w.wait_ns, w.from_ns, w.utid))), count(*), sum(w.wait_ns)::BIGINT,
        percent(sum(w.wait_ns), sum(sum(w.wait_ns)) OVER ()), avg(w.wait_ns), max(w.wait_ns), sum(w.ready_ns_all)::BIGINT,
-       count(DISTINCT w.utid), mode(w.waker), mode(r.site), any_value(s.stack)
+       count(DISTINCT w.utid), arg_max(w.waker, (w.wait_ns, w.from_ns, w.utid)), arg_max(r.site, (w.wait_ns, w.from_ns, w.utid)), any_value(s.stack)
 FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id LEFT JOIN sites AS r ON r.stack_id = w.ready_stack_id
 GROUP BY w.wait_stack_id, s.site
 ORDER BY sum(w.wait_ns) DESC, count(*) DESC, s.site, w.wait_stack_id
@@ -98,10 +98,10 @@ FROM wait GROUP BY reason ORDER BY sum(wait_ns) DESC, reason
 -- out      "Waiting ms"   ms       That the wakes ended.
 -- out      "% of waiting" pct
 -- out      Threads        count    Woken.
--- out      "Waker site"   text(160)
--- out      "Wait site"    text(120)  Most frequent.
+-- out      "Waker site"   text(160)  Of the longest wait.
+-- out      "Wait site"    text(120)  Of the longest wait.
 SELECT w.waker, count(*), sum(w.wait_ns)::BIGINT, percent(sum(w.wait_ns), sum(sum(w.wait_ns)) OVER ()), count(DISTINCT w.utid),
-       mode(r.site), mode(s.site)
+       arg_max(r.site, (w.wait_ns, w.from_ns, w.utid)), arg_max(s.site, (w.wait_ns, w.from_ns, w.utid))
 FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id LEFT JOIN sites AS r ON r.stack_id = w.ready_stack_id
 GROUP BY w.waker ORDER BY sum(w.wait_ns) DESC, w.waker
 -- section  longest table optional

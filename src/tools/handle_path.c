@@ -209,14 +209,16 @@ static Status make_waits(const PathCall *path, Err *err) {
 // The stack that most samples of each running segment have.
 static Status make_samples(const PathCall *path, Err *err) {
     ResultSet nothing;
-    return session_query(path->call->trace->session,
-                         STR("CREATE OR REPLACE TEMP TABLE path_sample AS "
-                             "SELECT p.number, mode(s.stack_id) AS stack_id, count(*) AS samples, "
-                             "count(*) FILTER (s.in_dpc OR s.in_isr) AS raised "
-                             "FROM path_segment AS p JOIN sample AS s ON s.utid = p.utid "
-                             "AND s.ts_ns >= p.start_ns AND s.ts_ns < p.end_ns "
-                             "WHERE p.state = 0 GROUP BY p.number"),
-                         NULL, 0, 1, path->call->arena, &nothing, err);
+    return session_query(
+        path->call->trace->session,
+        STR("CREATE OR REPLACE TEMP TABLE path_sample AS "
+            "SELECT number, arg_max(stack_id, (samples, -stack_id)) AS stack_id, "
+            "sum(samples)::BIGINT AS samples FROM ("
+            "SELECT p.number, s.stack_id::BIGINT AS stack_id, count(*) AS samples "
+            "FROM path_segment AS p JOIN sample AS s ON s.utid = p.utid "
+            "AND s.ts_ns >= p.start_ns AND s.ts_ns < p.end_ns "
+            "WHERE p.state = 0 AND s.stack_id IS NOT NULL GROUP BY ALL) GROUP BY number"),
+        NULL, 0, 1, path->call->arena, &nothing, err);
 }
 
 static Status make_tables(const PathCall *path, Err *err) {
