@@ -31,6 +31,11 @@ ExitCode usage_error(const char *format, ...) PRINTF_LIKE(1, 2);
 
 // commands.c: one command of `cli->words`; the engine is open.
 ExitCode command_run(Cli *cli);
+// Calls the tool with `arguments` and words[from ..], which are the trace and assignments.
+ExitCode command_tool(Cli *cli, const char *name, size_t from, json_t *arguments);
+
+// export.c
+ExitCode command_export(Cli *cli);
 
 // dump.c
 ExitCode command_dump(Cli *cli);

@@ -88,8 +88,7 @@ static ExitCode call_with(Cli *cli, const ToolInfo *tool, const json_t *argument
     return trace ? EXIT_TRACE : EXIT_TOOL;
 }
 
-// words[from ..] are the trace and assignments.
-static ExitCode call_tool(Cli *cli, const char *name, size_t from, json_t *arguments) {
+ExitCode command_tool(Cli *cli, const char *name, size_t from, json_t *arguments) {
     const ToolInfo *tool = engine_tool_named(cli->engine, str_from_c(name));
     if (!tool) return usage_error("there is no tool \"%s\"; etw-mcp tools lists them", name);
     for (size_t i = from; i < cli->word_count; i++) {
@@ -109,7 +108,7 @@ static ExitCode call_tool(Cli *cli, const char *name, size_t from, json_t *argum
 static ExitCode command_call(Cli *cli) {
     if (cli->word_count < 2) return usage_error("call wants a tool: etw-mcp call TOOL TRACE k=v");
     json_t *arguments = json_object();
-    ExitCode code = call_tool(cli, str_to_c(cli->arena, cli->words[1]), 2, arguments);
+    ExitCode code = command_tool(cli, str_to_c(cli->arena, cli->words[1]), 2, arguments);
     json_decref(arguments);
     return code;
 }
@@ -117,7 +116,7 @@ static ExitCode command_call(Cli *cli) {
 static ExitCode command_analyze(Cli *cli) {
     if (cli->word_count < 2) return usage_error("analyze wants a trace: etw-mcp analyze TRACE");
     json_t *arguments = json_object();
-    ExitCode code = call_tool(cli, "analyze", 1, arguments);
+    ExitCode code = command_tool(cli, "analyze", 1, arguments);
     json_decref(arguments);
     return code;
 }
@@ -129,7 +128,7 @@ static ExitCode command_sql(Cli *cli) {
     put_text(arguments, "sql", cli->words[2]);
     for (size_t i = 2; i + 1 < cli->word_count; i++) cli->words[i] = cli->words[i + 1];
     cli->word_count--; // the query is no assignment, whatever it holds
-    ExitCode code = call_tool(cli, "query_trace", 1, arguments);
+    ExitCode code = command_tool(cli, "query_trace", 1, arguments);
     json_decref(arguments);
     return code;
 }
@@ -201,6 +200,7 @@ static const struct {
     {"sql",     command_sql    },
     {"dump",    command_dump   },
     {"extract", command_extract},
+    {"export",  command_export },
     {"tools",   command_tools  },
     {"schema",  command_schema },
 };

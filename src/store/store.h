@@ -141,4 +141,16 @@ Status session_integers(Session *session, Str sql, const Arg *args, size_t arg_c
 Status database_user_query(Database *database, Str sql, size_t max_rows, unsigned seconds_max,
                            Progress *progress, Arena *arena, ResultSet *out, Err *err);
 
+// The same as a file with every row: creates `path`, the only file the statement can reach besides
+// the database. *rows: written.
+typedef enum CopyFormat { COPY_CSV, COPY_JSON, COPY_PARQUET } CopyFormat;
+typedef struct UserCopy {
+    Str sql; // one SELECT
+    Str path;
+    CopyFormat format;
+    unsigned seconds_max;
+} UserCopy;
+Status database_user_copy(Database *database, const UserCopy *copy, Progress *progress,
+                          uint64_t *rows, Err *err);
+
 #endif

@@ -20,6 +20,8 @@ typedef struct UserQuery {
     size_t max_rows;
     unsigned seconds_max;
     Progress *progress;
+    const UserCopy *copy; // NULL: the rows are the answer
+    uint64_t *rows;       // of the copy
 } UserQuery;
 
 // ---------------------------------------------------------------- the watch
@@ -210,6 +212,7 @@ typedef struct Sandbox {
     duckdb_connection connection;
     Views views;
     Arena arena;
+    Str copy_path; // may be written; empty: nothing may
 } Sandbox;
 
 static void sandbox_close(Sandbox *sandbox) {
@@ -227,6 +230,10 @@ static Status sandbox_lock(const Database *database, Sandbox *sandbox, Err *err)
     for (size_t i = 0; i < manifest->part_count; i++) {
         if (i) buf_add_c(&sql, ", ");
         sql_add_text(&sql, path_join(&scratch, manifest->root, manifest->parts[i].path));
+    }
+    if (sandbox->copy_path.n) {
+        if (manifest->part_count) buf_add_c(&sql, ", ");
+        sql_add_text(&sql, sandbox->copy_path);
     }
     buf_add_c(&sql, "]; SET enable_external_access=false; SET lock_configuration=true");
     return duck_run(sandbox->connection, sql.p, err);
@@ -335,6 +342,32 @@ static void error_explain(Sandbox *sandbox, Str sql, Err *err) {
     (void)err_set(err, ERR_ARG, "%s", line.p);
 }
 
+// ---------------------------------------------------------------- copies
+
+// The statement was parsed on its own before, so its brackets and quotes close within it; the line
+// break ends a comment at its end.
+static Status copy_run(Sandbox *sandbox, const UserQuery *query, Err *err) {
+    static const char *const FORMATS[] = {
+        [COPY_CSV] = "FORMAT csv, HEADER true",
+        [COPY_JSON] = "FORMAT json, ARRAY true",
+        [COPY_PARQUET] = "FORMAT parquet, COMPRESSION zstd",
+    };
+    AUTO(buf_done) Buf sql = {0};
+    duckdb_result result = {0};
+    buf_add_c(&sql, "COPY (");
+    buf_add(&sql, query->sql);
+    buf_add_c(&sql, "\n) TO ");
+    sql_add_text(&sql, query->copy->path);
+    buf_addf(&sql, " (%s, USE_TMP_FILE false)", FORMATS[query->copy->format]);
+    Status status = OK;
+    if (duckdb_query(sandbox->connection, sql.p, &result) == DuckDBSuccess)
+        *query->rows = (uint64_t)duckdb_value_int64(&result, 0, 0);
+    else
+        status = duck_error(err, duckdb_result_error(&result));
+    duckdb_destroy_result(&result);
+    return status;
+}
+
 // ---------------------------------------------------------------- public
 
 static Status query_run(Sandbox *sandbox, const UserQuery *query, Watch *watch, Arena *arena,
@@ -344,9 +377,13 @@ static Status query_run(Sandbox *sandbox, const UserQuery *query, Watch *watch, 
         .max_rows = query->max_rows, .bytes_max = RESULT_BYTES_MAX, .stopped = &watch->stopped};
     Status status = views_need(&sandbox->views, sandbox->connection, query->sql, err);
     if (status == OK) status = prepare_one(sandbox->connection, query->sql, &statement, err);
-    if (status == OK)
+    if (status == OK && !query->copy)
         status = result_collect(sandbox->connection, statement, &limits, arena, out, err);
+    if (status == OK && query->copy &&
+        duckdb_prepared_statement_type(statement) != DUCKDB_STATEMENT_TYPE_SELECT)
+        status = err_set(err, ERR_ARG, "only a SELECT can be copied to a file");
     duckdb_destroy_prepare(&statement);
+    if (status == OK && query->copy) status = copy_run(sandbox, query, err);
     return status;
 }
 
@@ -369,11 +406,11 @@ static Status query_watched(Sandbox *sandbox, const UserQuery *query, Arena *are
                    seconds);
 }
 
-// NOLINTNEXTLINE(readability-function-size): as session_query
-Status database_user_query(Database *database, Str sql, size_t max_rows, unsigned seconds_max,
-                           Progress *progress, Arena *arena, ResultSet *out, Err *err) {
+static Status user_run(Database *database, const UserQuery *query, Arena *arena, ResultSet *out,
+                       Err *err) {
     Err own = {0};
-    Sandbox sandbox = {0};
+    Sandbox sandbox = {.copy_path = query->copy ? query->copy->path : (Str){0}};
+    Str sql = query->sql;
     *out = (ResultSet){0};
     if (sql.n > LIMIT_USER_SQL_BYTES)
         return err_set(err, ERR_LIMIT, "the statement is longer than %d bytes",
@@ -382,12 +419,33 @@ Status database_user_query(Database *database, Str sql, size_t max_rows, unsigne
         return err_set(err, ERR_ARG, "the statement is not UTF-8 text");
     TRY(check_nesting(sql, err));
     TRY(check_words(sql, err));
-    UserQuery query = {
-        .sql = sql, .max_rows = max_rows, .seconds_max = seconds_max, .progress = progress};
     Status status = sandbox_open(database, sql, &sandbox, &own);
-    if (status == OK) status = query_watched(&sandbox, &query, arena, out, &own);
+    if (status == OK) status = query_watched(&sandbox, query, arena, out, &own);
     if (status == ERR_ARG) error_explain(&sandbox, sql, &own);
     sandbox_close(&sandbox);
     if (status != OK && err) *err = own;
     return status;
+}
+
+// NOLINTNEXTLINE(readability-function-size): as session_query
+Status database_user_query(Database *database, Str sql, size_t max_rows, unsigned seconds_max,
+                           Progress *progress, Arena *arena, ResultSet *out, Err *err) {
+    UserQuery query = {
+        .sql = sql, .max_rows = max_rows, .seconds_max = seconds_max, .progress = progress};
+    return user_run(database, &query, arena, out, err);
+}
+
+Status database_user_copy(Database *database, const UserCopy *copy, Progress *progress,
+                          uint64_t *rows, Err *err) {
+    AUTO(arena_done) Arena arena = {0};
+    ResultSet none = {0};
+    Str sql = str_trim(copy->sql);
+    while (str_ends(sql, STR(";"))) sql = str_trim(str_slice(sql, 0, sql.n - 1));
+    *rows = 0;
+    UserQuery query = {.sql = sql,
+                       .seconds_max = copy->seconds_max,
+                       .progress = progress,
+                       .copy = copy,
+                       .rows = rows};
+    return user_run(database, &query, &arena, &none, err);
 }

@@ -69,6 +69,7 @@ static inline Cell cell_f64(double v) {
 
 // render.c. The text lives in the doc's arena; *structured (may be NULL) is a new reference.
 Str doc_markdown(Doc *doc);
+Str doc_markdown_whole(Doc *doc); // every row, whatever its size: for files
 Str doc_csv(Doc *doc);
 json_t *doc_json(Doc *doc, bool within_budget);
 Str json_dump_text(const json_t *json, bool pretty, Arena *arena);

@@ -13,6 +13,8 @@
     X(get_capture_instructions)                                                                    \
     X(recommend_capture)                                                                           \
     X(compare_traces)                                                                              \
+    X(export_analysis)                                                                             \
+    X(export_table)                                                                                \
     X(trace_info)                                                                                  \
     X(query_trace)                                                                                 \
     X(describe_tables)                                                                             \

@@ -121,13 +121,14 @@ static Str section_line(const DocSection *section, size_t row, double top, Arena
     return (Str){0};
 }
 
-static Block block_build(const DocSection *section, Arena *arena) {
+// Lines beyond `bytes_max` are not built: nobody shows them.
+static Block block_build(const DocSection *section, size_t bytes_max, Arena *arena) {
     Block block = {.section = section, .head = section_head(section, arena)};
     block.lines = ARENA_ARRAY(arena, Str, section->row_count + 1);
     double top = 0;
     for (size_t i = 0; section->style == STYLE_HISTOGRAM && i < section->row_count; i++)
         top = fmax(top, row_number(section, i));
-    for (size_t i = 0; i < section->row_count && block.bytes <= LIMIT_REPLY_BYTES; i++) {
+    for (size_t i = 0; i < section->row_count && block.bytes <= bytes_max; i++) {
         block.lines[i] = section_line(section, i, top, arena);
         block.bytes += block.lines[i].n + 1;
         block.line_count++;
@@ -180,12 +181,12 @@ static size_t doc_budget(const Doc *doc) {
     return doc->budget_bytes ? doc->budget_bytes : LIMIT_REPLY_BYTES_DEFAULT;
 }
 
-static Layout layout_build(Doc *doc) {
+static Layout layout_build(Doc *doc, size_t bytes_max) {
     Layout layout = {.doc = doc,
                      .blocks = ARENA_ARRAY(doc->arena, Block, doc->sections.count + 1),
                      .count = doc->sections.count};
     for (size_t i = 0; i < layout.count; i++)
-        layout.blocks[i] = block_build(&doc->sections.items[i], doc->arena);
+        layout.blocks[i] = block_build(&doc->sections.items[i], bytes_max, doc->arena);
     return layout;
 }
 
@@ -294,24 +295,37 @@ Str json_dump_text(const json_t *json, bool pretty, Arena *arena) {
     return text;
 }
 
-Str doc_markdown(Doc *doc) {
-    if (doc->json) return json_dump_text(doc->json, true, doc->arena);
-    if (doc->raw.n) return doc->raw;
-    Layout layout = layout_build(doc);
-    layout_fit(&layout, doc_budget(doc));
+static Str layout_text(const Layout *layout) {
+    const Doc *doc = layout->doc;
     Buf out = {0};
     if (doc->headline.n) buf_addf(&out, STR_FMT "\n", STR_ARG(doc->headline));
-    put_scope(&layout, &out);
-    for (size_t i = 0; i < layout.count; i++) put_block(&layout, &layout.blocks[i], &out);
+    put_scope(layout, &out);
+    for (size_t i = 0; i < layout->count; i++) put_block(layout, &layout->blocks[i], &out);
     if (doc->notes.count) buf_add_char(&out, '\n');
     for (size_t i = 0; i < doc->notes.count; i++)
         buf_addf(&out, "Note: " STR_FMT "\n", STR_ARG(doc->notes.items[i]));
     if (doc->next.count) buf_add_char(&out, '\n');
     for (size_t i = 0; i < doc->next.count; i++)
         buf_addf(&out, "Next: " STR_FMT "\n", STR_ARG(doc->next.items[i]));
-    Str text = within_hard_limit(str_copy(doc->arena, buf_str(&out)), doc->arena);
+    Str text = str_copy(doc->arena, buf_str(&out));
     buf_done(&out);
     return text;
+}
+
+Str doc_markdown(Doc *doc) {
+    if (doc->json) return json_dump_text(doc->json, true, doc->arena);
+    if (doc->raw.n) return doc->raw;
+    Layout layout = layout_build(doc, LIMIT_REPLY_BYTES);
+    layout_fit(&layout, doc_budget(doc));
+    return within_hard_limit(layout_text(&layout), doc->arena);
+}
+
+Str doc_markdown_whole(Doc *doc) {
+    if (doc->json) return json_dump_text(doc->json, true, doc->arena);
+    if (doc->raw.n) return doc->raw;
+    Layout layout = layout_build(doc, SIZE_MAX);
+    layout_all(&layout);
+    return layout_text(&layout);
 }
 
 static void csv_cell(Str text, Buf *out) {
@@ -432,7 +446,7 @@ static json_t *json_build(const Layout *layout) {
 
 json_t *doc_json(Doc *doc, bool within_budget) {
     if (doc->json) return json_incref(doc->json);
-    Layout layout = layout_build(doc);
+    Layout layout = layout_build(doc, LIMIT_REPLY_BYTES);
     if (!within_budget) {
         layout_all(&layout);
         return json_build(&layout);

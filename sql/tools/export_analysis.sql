@@ -1,0 +1,12 @@
+-- tool     export_analysis
+-- title    Report to a file
+-- group    compare
+-- place    2
+-- handler  export_analysis
+-- acts     write
+-- about    Writes the analyze report to a file: .md (reads on its own), .csv (tables) or .json. Folders are
+--          created; an older file of that name is replaced, and the reply says so.
+-- example  export_analysis(trace_id="...", output_path="/reports/slow.md", start_time=2, end_time=3)
+-- param    output_path   text    required  Path ending in .md, .csv or .json.
+-- window
+-- param    filter_query  filter  null      As in analyze.

@@ -1,0 +1,12 @@
+-- tool     export_table
+-- title    Table or query to a file
+-- group    compare
+-- place    3
+-- handler  export_table
+-- acts     write
+-- about    Writes every row of a table, a view or a SELECT to a .csv, .json or .parquet file. Tables come
+--          in time order. describe_tables lists them. An older file is replaced, and the reply says so.
+-- example  export_table(trace_id="...", table_or_sql="context_switch", path="/out/switches.parquet")
+-- param    table_or_sql     text     required     Name, or one SELECT.
+-- param    path             text     required     Path ending in .csv, .json or .parquet.
+-- param    timeout_seconds  integer  60 1..60     Time limit.
