@@ -45,20 +45,21 @@ void flame_close(Flame *flame) {
 
 // Labels of folded stacks must not hold what separates them.
 static Str frame_label(const Function *function, Arena *arena) {
-    bool plain = str_find(function->name, STR("+0x")) != SIZE_MAX &&
-                 (str_starts(function->name, function->module) ||
-                  str_starts(function->name, STR("unknown+0x")));
-    Str label = plain || str_eq(function->name, function->module)
-                    ? str_copy(arena, function->name)
-                    : str_format(arena, STR_FMT "!" STR_FMT, STR_ARG(function->module),
-                                 STR_ARG(function->name));
-    char *out = str_to_c(arena, label);
-    for (size_t i = 0; i < label.n; i++) {
+    Str module = function->module, name = function->name;
+    bool plain = str_starts(name, module) || str_starts(name, STR("unknown+0x"));
+    size_t start = plain ? 0 : module.n + 1;
+    char *out = arena_bytes(arena, start + name.n + 1);
+    if (!plain) {
+        if (module.n) memcpy(out, module.p, module.n);
+        out[module.n] = '!';
+    }
+    if (name.n) memcpy(out + start, name.p, name.n);
+    for (size_t i = 0; i < start + name.n; i++) {
         unsigned char c = (unsigned char)out[i];
         if (c == ';') out[i] = ':';
         if (c < ' ' || c == 127) out[i] = ' ';
     }
-    return (Str){out, label.n};
+    return (Str){out, start + name.n};
 }
 
 // Whether the path of each node holds a function that is to be kept.
@@ -216,7 +217,7 @@ static uint32_t deepest(const Flame *flame) {
     return depth;
 }
 
-enum { REST_BYTES = 80 };
+enum { REST_BYTES = 80, LINE_BYTES_MIN = 6 };
 
 static void write_folded(const Flame *flame, size_t max_bytes, FlameSink *sink, FlameCut *cut) {
     AUTO(arena_done) Arena scratch = {0};
@@ -260,9 +261,17 @@ static void add_json_text(Buf *out, Str text) {
     buf_add_char(out, '"');
 }
 
-// One profile: its samples are the heaviest `kept` stacks and the rest as one frame.
-static void add_profile(const Flame *flame, const Line *lines, size_t count, size_t kept,
-                        unsigned side, FlameSink *sink) {
+typedef struct ProfileLines { // the heaviest `kept` of all stacks, and numbers of their labels
+    const Line *lines;
+    size_t count, kept;
+    const uint32_t *numbers;
+} ProfileLines;
+
+// One profile: its samples are the kept stacks and the rest as one frame.
+static void add_profile(const Flame *flame, const ProfileLines *profile, unsigned side,
+                        FlameSink *sink) {
+    const Line *lines = profile->lines;
+    size_t count = profile->count, kept = profile->kept;
     AUTO(arena_done) Arena scratch = {0};
     uint32_t *path = ARENA_ARRAY(&scratch, uint32_t, deepest(flame) + 1);
     Buf *out = &sink->text;
@@ -283,7 +292,8 @@ static void add_profile(const Flame *flame, const Line *lines, size_t count, siz
         uint32_t depth = path_of(flame, lines[i].node, path);
         buf_addf(out, "%s[", comma);
         for (uint32_t k = 0; k < depth; k++)
-            buf_addf(out, "%s%u", k ? "," : "", flame->nodes.items[path[k]].label);
+            buf_addf(out, "%s%u", k ? "," : "",
+                     profile->numbers[flame->nodes.items[path[k]].label]);
         buf_add_char(out, ']');
         comma = ",";
         flush(sink);
@@ -304,34 +314,47 @@ static void add_profile(const Flame *flame, const Line *lines, size_t count, siz
     buf_add_c(out, "]}");
 }
 
-static bool *used_labels(const Flame *flame, const Line *lines, size_t kept, Arena *arena) {
-    bool *used = ARENA_ARRAY(arena, bool, flame->labels.count);
+// Numbers of the labels that the kept stacks use, from 1; 0 is the rest's own.
+static uint32_t *number_labels(const Flame *flame, const Line *lines, size_t kept, Arena *arena) {
+    uint32_t *numbers = ARENA_ARRAY(arena, uint32_t, flame->labels.count);
+    uint32_t count = 0;
     for (size_t i = 0; i < kept; i++)
-        for (uint32_t node = lines[i].node; node; node = flame->nodes.items[node].parent)
-            used[flame->nodes.items[node].label] = true;
-    return used;
+        for (uint32_t node = lines[i].node; node; node = flame->nodes.items[node].parent) {
+            uint32_t label = flame->nodes.items[node].label;
+            if (!numbers[label]) numbers[label] = ++count;
+        }
+    return numbers;
+}
+
+static void add_frames(const Flame *flame, const uint32_t *numbers, FlameSink *sink) {
+    AUTO(arena_done) Arena scratch = {0};
+    Str *names = ARENA_ARRAY(&scratch, Str, flame->labels.count);
+    for (size_t i = 1; i < flame->labels.count; i++)
+        if (numbers[i]) names[numbers[i]] = flame->labels.items[i];
+    for (size_t i = 1; i < flame->labels.count && names[i].p; i++) {
+        buf_add_c(&sink->text, ",{\"name\":");
+        add_json_text(&sink->text, names[i]);
+        buf_add_char(&sink->text, '}');
+        flush(sink);
+    }
 }
 
 static void add_speedscope(const Flame *flame, const Line *lines, size_t count, size_t kept,
                            FlameSink *sink) {
     AUTO(arena_done) Arena scratch = {0};
     Buf *out = &sink->text;
-    bool *used = used_labels(flame, lines, kept, &scratch);
+    uint32_t *numbers = number_labels(flame, lines, kept, &scratch);
+    ProfileLines profile = {lines, count, kept, numbers};
     buf_add_c(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                    "\"exporter\":\"etw-mcp\",\"name\":");
     add_json_text(out, flame->name);
     buf_add_c(out, ",\"shared\":{\"frames\":[{\"name\":\"[not shown]\"}");
-    for (size_t i = 1; i < flame->labels.count; i++) {
-        buf_add_c(out, ",{\"name\":");
-        add_json_text(out, used[i] ? flame->labels.items[i] : (Str){0});
-        buf_add_char(out, '}');
-        flush(sink);
-    }
+    add_frames(flame, numbers, sink);
     buf_add_c(out, "]},\"profiles\":[");
-    add_profile(flame, lines, count, kept, 0, sink);
+    add_profile(flame, &profile, 0, sink);
     if (flame->compares) {
         buf_add_char(out, ',');
-        add_profile(flame, lines, count, kept, 1, sink);
+        add_profile(flame, &profile, 1, sink);
     }
     buf_add_c(out, "]}\n");
 }
@@ -340,11 +363,11 @@ static void write_speedscope(const Flame *flame, size_t max_bytes, FlameSink *si
     AUTO(arena_done) Arena scratch = {0};
     size_t count = 0, kept = 0;
     Line *lines = lines_of(flame, &scratch, &count);
-    for (kept = count;; kept = kept * 3 / 4) {
+    kept = max_bytes && count > max_bytes / LINE_BYTES_MIN ? max_bytes / LINE_BYTES_MIN : count;
+    for (;; kept = kept * 3 / 4) {
         add_speedscope(flame, lines, count, kept, sink);
         if (!max_bytes || sink->text.n <= max_bytes || !kept) break;
         buf_clear(&sink->text);
-        if (kept > max_bytes) kept = max_bytes; // a stack takes more than a byte
     }
     for (size_t i = kept; i < count; i++) {
         cut->stacks++;

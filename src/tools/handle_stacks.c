@@ -73,28 +73,16 @@ static void add_source(const StackCall *stacks, Query *query) {
 static Status read_weights(StackCall *stacks, Err *err) {
     Query query = {0};
     bool leaf = stacks->options.leaf_only;
-    buf_addf(&query.sql, "SELECT %s, s.frame_id, sum(s.weight_ns)::BIGINT, count(*) ",
-             leaf ? "0" : "s.stack_id");
+    buf_addf(&query.sql, "SELECT %s, s.frame_id, sum(s.weight_ns)::BIGINT, count(*)%s ",
+             leaf ? "0" : "s.stack_id",
+             stacks->options.source == STACKS_SAMPLES
+                 ? ", sum(CASE WHEN s.is_idle THEN s.weight_ns ELSE 0 END)::BIGINT"
+                 : "");
     add_source(stacks, &query);
     buf_add_c(&query.sql, leaf ? " GROUP BY s.frame_id" : " GROUP BY s.stack_id, s.frame_id");
     Status status = stack_weights(stacks->set, stacks->call->trace->session, buf_str(&query.sql),
                                   query.args, query.count, stacks->arena, &stacks->weights, err);
     buf_done(&query.sql);
-    return status;
-}
-
-static Status read_idle(StackCall *stacks, Err *err) {
-    if (stacks->options.source != STACKS_SAMPLES) return OK;
-    Query query = {0};
-    buf_add_c(&query.sql, "SELECT coalesce(sum(s.weight_ns), 0)::BIGINT ");
-    add_source(stacks, &query);
-    buf_add_c(&query.sql, " AND s.is_idle");
-    ResultSet rows = {0};
-    Status status = session_query(stacks->call->trace->session, buf_str(&query.sql), query.args,
-                                  query.count, 1, stacks->arena, &rows, err);
-    buf_done(&query.sql);
-    if (status == OK && rows.row_count && rows.cells[0].type == CELL_I64)
-        stacks->idle_ns = rows.cells[0].i64;
     return status;
 }
 
@@ -175,7 +163,7 @@ Status stack_call_open(ToolCall *call, const StackOptions *options, StackCall *o
                          err));
     TRY(stack_cache_get(call->trace->stacks, call->trace->session, &out->set, err));
     TRY(read_weights(out, err));
-    TRY(read_idle(out, err));
+    out->idle_ns = out->weights.idle_weight;
     TRY(check_content(out, enough, err));
     if (!*enough) return OK;
     stack_tree_build(out->set, &out->weights, out->arena, &out->tree);

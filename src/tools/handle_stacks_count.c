@@ -236,13 +236,25 @@ static void put_stack(StackCall *stacks, const StackWeight *entry, const uint64_
 
 static void put_stacks(StackCall *stacks, const State *states, const uint64_t *masks, bool ordered,
                        size_t items) {
-    StackWeight *merged = NULL;
-    size_t count = 0, shown = 0;
-    stack_merge(stacks->set, &stacks->weights, stacks->arena, &merged, &count);
-    for (size_t i = 0; i < count && shown < STACKS_SHOWN; i++) {
-        const State *state = &states[merged[i].node];
-        if (!merged[i].node || state->excluded || !fits(state, ordered, items)) continue;
-        put_stack(stacks, &merged[i], masks, ++shown);
+    const StackTree *tree = &stacks->tree;
+    uint32_t heaviest[STACKS_SHOWN + 1] = {0}; // by weight, then order; one more for the newcomer
+    for (uint32_t node = 1; node <= stacks->set->node_count; node++) {
+        int64_t own = stack_tree_own(tree, node);
+        if (!own || states[node].excluded || !fits(&states[node], ordered, items)) continue;
+        size_t at = STACKS_SHOWN;
+        while (at && (!heaviest[at - 1] || stack_tree_own(tree, heaviest[at - 1]) < own)) {
+            heaviest[at] = heaviest[at - 1];
+            at--;
+        }
+        heaviest[at] = node;
+    }
+    for (size_t i = 0; i < STACKS_SHOWN && heaviest[i]; i++) {
+        uint32_t node = heaviest[i];
+        StackWeight entry = {.node = node,
+                             .weight = stack_tree_own(tree, node),
+                             .samples =
+                                 tree->samples_before[node + 1] - tree->samples_before[node]};
+        put_stack(stacks, &entry, masks, i + 1);
     }
 }
 

@@ -333,36 +333,25 @@ static void put_stack(StackCall *stacks, const StackWeight *entry, uint32_t func
             cell_text(str_format(stacks->arena, "  ... %u more", frames - last));
 }
 
-static bool holds(const uint32_t *path, uint32_t frames, uint32_t function) {
-    for (uint32_t i = 0; i < frames; i++)
-        if (path[i] == function) return true;
-    return false;
-}
-
 static void examples(StackCall *stacks, const HotRows *rows, size_t shown) {
-    StackWeight *merged = NULL;
-    size_t count = 0;
-    stack_merge(stacks->set, &stacks->weights, stacks->arena, &merged, &count);
     uint32_t *path = ARENA_ARRAY(stacks->arena, uint32_t, stacks->set->longest);
     uint32_t done = 0;
     for (size_t i = 0; i < shown && done < EXAMPLES_MAX; i++) {
         uint32_t function = rows->items[i].function;
         if (function == IDLE_FUNCTION) continue;
         done++;
-        size_t k = 0;
-        while (k < count && !(merged[k].node &&
-                              holds(path, stack_path(stacks->set, &merged[k], path), function)))
-            k++;
-        if (k == count) continue; // its samples have no stack
+        StackWeight entry = {.node = stack_heaviest(&stacks->tree, function)};
+        if (!entry.node) continue; // its samples have no stack
         Str heading = str_format(
             stacks->arena, "**Heaviest stack with " STR_FMT "** (" STR_FMT " us, innermost first)",
             STR_ARG(stack_function_label(stacks->set, function, stacks->arena)),
-            STR_ARG(format_integer(merged[k].weight / 1000, stacks->arena)));
+            STR_ARG(
+                format_integer(stack_tree_own(&stacks->tree, entry.node) / 1000, stacks->arena)));
         DocSection *section =
             doc_table(stacks->doc, str_format(stacks->arena, "stack %u", done), heading);
         doc_column(stacks->doc, section, "Frame", "text");
         section->style = STYLE_CODE;
-        put_stack(stacks, &merged[k], function, path);
+        put_stack(stacks, &entry, function, path);
     }
 }
 

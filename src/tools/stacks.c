@@ -1,9 +1,6 @@
 // The stack set: read from the tables stack and frame_name in one go each.
 #include "tools/stacks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct Slot { // a set and who uses it
     StackSet set;
     unsigned users;
@@ -35,37 +32,31 @@ void stack_cache_close(StackCache *cache) {
     mem_free(cache);
 }
 
+// One query, in the order that makes function numbers the same every time: equal functions follow
+// each other.
 static Status read_functions(StackSet *set, Session *session, Err *err) {
     ResultSet rows;
     AUTO(arena_done) Arena scratch = {0};
-    // The order makes function numbers the same every time.
     TRY(session_query(session,
-                      STR("SELECT module, function, bool_or(is_export) FROM frame_name "
-                          "GROUP BY ALL ORDER BY module, function"),
+                      STR("SELECT frame_id::UBIGINT, module, function, is_export FROM frame_name "
+                          "ORDER BY module, function, frame_id"),
                       NULL, 0, 0, &scratch, &rows, err));
-    set->function_count = (uint32_t)rows.row_count;
     set->functions = ARENA_ARRAY(&set->arena, Function, rows.row_count + 1);
+    Function *last = NULL;
     for (size_t i = 0; i < rows.row_count; i++) {
-        const Cell *cells = &rows.cells[i * 3];
-        set->functions[i] = (Function){.module = str_copy(&set->arena, cells[0].text),
-                                       .name = str_copy(&set->arena, cells[1].text),
-                                       .is_export = cells[2].boolean};
+        const Cell *cells = &rows.cells[i * 4];
+        bool is_export = cells[3].type == CELL_BOOL && cells[3].boolean;
+        if (!last || !str_eq(last->name, cells[2].text) || !str_eq(last->module, cells[1].text)) {
+            bool same_module = last && str_eq(last->module, cells[1].text);
+            Str module = same_module ? last->module : str_copy(&set->arena, cells[1].text);
+            last = &set->functions[set->function_count++];
+            *last = (Function){module, str_copy(&set->arena, cells[2].text), is_export};
+        }
+        last->is_export = last->is_export || is_export;
+        (void)map_put(&set->function_of_frame, cells[0].u64, set->function_count - 1, NULL);
     }
     // Entries without any address share this one.
-    set->functions[rows.row_count] = (Function){STR("unknown"), STR("unknown"), false};
-    return OK;
-}
-
-static Status read_frames(StackSet *set, Session *session, Err *err) {
-    Integers rows;
-    AUTO(arena_done) Arena scratch = {0};
-    TRY(session_integers(session,
-                         STR("SELECT frame_id, dense_rank() OVER (ORDER BY module, function) - 1 "
-                             "FROM frame_name"),
-                         NULL, 0, 0, &scratch, &rows, err));
-    for (size_t i = 0; i < rows.row_count; i++)
-        (void)map_put(&set->function_of_frame, (uint64_t)rows.columns[0][i],
-                      (uint64_t)rows.columns[1][i], NULL);
+    set->functions[set->function_count] = (Function){STR("unknown"), STR("unknown"), false};
     return OK;
 }
 
@@ -74,11 +65,14 @@ static uint32_t function_of(const StackSet *set, uint64_t frame) {
     return known ? (uint32_t)*known : set->function_count;
 }
 
-// Nodes as they come: callers stand before their callees, so a parent has a smaller number.
+// Nodes as they come: callers stand before their callees, so a parent has a smaller number. Equal
+// functions below one parent are one node, whatever addresses they were seen at.
 typedef struct RawNodes {
     Arena arena;
     uint32_t count;
     uint32_t *parent, *function;
+    uint32_t *of_stack; // by stack_id
+    uint32_t first_partial;
 } RawNodes;
 
 static void raw_nodes_done_auto(RawNodes *raw) {
@@ -87,35 +81,52 @@ static void raw_nodes_done_auto(RawNodes *raw) {
 
 static Status raw_parents(StackSet *set, RawNodes *raw, const Integers *rows, size_t room,
                           Err *err) {
+    Map known = {0};
+    Status status = OK;
     raw->parent = ARENA_ARRAY(&raw->arena, uint32_t, room);
     raw->function = ARENA_ARRAY(&raw->arena, uint32_t, room);
-    for (size_t i = 0; i < rows->row_count; i++) {
+    raw->of_stack = ARENA_ARRAY(&raw->arena, uint32_t, rows->row_count + 1);
+    for (size_t i = 0; i < rows->row_count && status == OK; i++) {
         uint64_t id = (uint64_t)rows->columns[0][i], parent = (uint64_t)rows->columns[1][i];
-        if (id == 0 || id > rows->row_count || parent >= id)
-            return err_set(err, ERR_INTERNAL,
-                           "table stack is not a tree: load the trace anew with force");
-        raw->parent[id] = (uint32_t)parent;
-        raw->function[id] = function_of(set, (uint64_t)rows->columns[2][i]);
+        if (id == 0 || id > rows->row_count || parent >= id) {
+            status = err_set(err, ERR_INTERNAL,
+                             "table stack is not a tree: load the trace anew with force");
+            break;
+        }
+        uint32_t function = function_of(set, (uint64_t)rows->columns[2][i]);
+        uint32_t above = raw->of_stack[parent];
+        bool added = false;
+        uint64_t *node = map_put(&known, (uint64_t)above << 32 | function, raw->count + 1, &added);
+        raw->of_stack[id] = (uint32_t)*node;
+        if (added) {
+            raw->count++;
+            raw->parent[raw->count] = above;
+            raw->function[raw->count] = function;
+        }
         uint32_t depth = (uint32_t)rows->columns[3][i];
         if (depth > set->longest) set->longest = depth;
     }
-    raw->count = set->stack_count = (uint32_t)rows->row_count;
-    return OK;
+    map_done(&known);
+    set->stack_count = (uint32_t)rows->row_count;
+    raw->first_partial = raw->count + 1;
+    return status;
 }
 
-static uint64_t sampled_key(uint64_t stack, uint32_t function) {
-    return stack << 32 | function;
+static uint64_t sampled_key(uint32_t node, uint32_t function) {
+    return (uint64_t)node << 32 | function;
 }
 
 // Adds a node below a stack for an address that the stack should have begun with.
 static void add_sampled(StackSet *set, RawNodes *raw, uint64_t stack, uint64_t frame) {
     uint32_t function = function_of(set, frame);
-    if (!stack || stack > set->stack_count || function == raw->function[stack]) return;
+    if (!stack || stack > set->stack_count) return;
+    uint32_t above = raw->of_stack[stack];
+    if (function == raw->function[above]) return;
     bool added = false;
-    (void)map_put(&set->sampled, sampled_key(stack, function), raw->count + 1, &added);
+    (void)map_put(&set->sampled, sampled_key(above, function), raw->count + 1, &added);
     if (!added) return;
     raw->count++;
-    raw->parent[raw->count] = (uint32_t)stack;
+    raw->parent[raw->count] = above;
     raw->function[raw->count] = function;
 }
 
@@ -123,7 +134,8 @@ static Status read_nodes(StackSet *set, Session *session, RawNodes *raw, Err *er
     Integers rows, more;
     AUTO(arena_done) Arena scratch = {0};
     TRY(session_integers(session,
-                         STR("SELECT stack_id, coalesce(parent_id, 0), frame_id, depth FROM stack"),
+                         STR("SELECT stack_id, coalesce(parent_id, 0), frame_id, depth FROM stack "
+                             "ORDER BY stack_id"),
                          NULL, 0, 0, &scratch, &rows, err));
     TRY(session_integers(session,
                          STR("SELECT DISTINCT s.stack_id, s.frame_id FROM sample AS s "
@@ -133,36 +145,73 @@ static Status read_nodes(StackSet *set, Session *session, RawNodes *raw, Err *er
     TRY(raw_parents(set, raw, &rows, rows.row_count + more.row_count + 1, err));
     for (size_t i = 0; i < more.row_count; i++)
         add_sampled(set, raw, (uint64_t)more.columns[0][i], (uint64_t)more.columns[1][i]);
-    if (raw->count > set->stack_count) set->longest++;
+    if (raw->count >= raw->first_partial) set->longest++;
     return OK;
 }
 
-// Gives every node its place in preorder; siblings keep their order.
-static void order_nodes(StackSet *set, const RawNodes *raw, Arena *scratch) {
-    uint32_t count = raw->count;
-    uint32_t *size = ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
-    uint32_t *place = ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1);
-    uint32_t *next = ARENA_ARRAY(scratch, uint32_t, (size_t)count + 1); // place of the next child
-    for (uint32_t id = count; id > 0; id--) size[raw->parent[id]] += ++size[id];
-    set->node_count = count;
-    set->parent = ARENA_ARRAY(&set->arena, uint32_t, (size_t)count + 2);
-    set->function = ARENA_ARRAY(&set->arena, uint32_t, (size_t)count + 2);
-    set->end = ARENA_ARRAY(&set->arena, uint32_t, (size_t)count + 2);
-    set->partial = ARENA_ARRAY(&set->arena, bool, (size_t)count + 2);
-    set->node_of_stack = ARENA_ARRAY(&set->arena, uint32_t, (size_t)set->stack_count + 1);
-    next[0] = 1;
-    for (uint32_t id = 1; id <= count; id++) {
-        uint32_t node = place[id] = next[raw->parent[id]];
-        next[raw->parent[id]] += size[id];
-        next[id] = node + 1;
-        set->parent[node] = place[raw->parent[id]];
-        set->function[node] = raw->function[id];
-        set->end[node] = node + size[id];
-        set->partial[node] = id > set->stack_count;
-        if (id <= set->stack_count) set->node_of_stack[id] = node;
+// Lists of children in the order of their functions: a counting sort of all nodes by function, then
+// each is put in front of its parent's list, the last first.
+typedef struct Siblings {
+    uint32_t *first, *next;
+} Siblings;
+
+static Siblings link_siblings(const StackSet *set, const RawNodes *raw, Arena *scratch) {
+    size_t functions = (size_t)set->function_count + 2;
+    uint32_t *at = ARENA_ARRAY(scratch, uint32_t, functions);
+    uint32_t *order = ARENA_ARRAY(scratch, uint32_t, (size_t)raw->count + 1);
+    Siblings out = {ARENA_ARRAY(scratch, uint32_t, (size_t)raw->count + 1),
+                    ARENA_ARRAY(scratch, uint32_t, (size_t)raw->count + 1)};
+    for (uint32_t id = 1; id <= raw->count; id++) at[raw->function[id] + 1]++;
+    for (size_t f = 1; f < functions; f++) at[f] += at[f - 1];
+    for (uint32_t id = 1; id <= raw->count; id++) order[at[raw->function[id]]++] = id;
+    for (uint32_t i = raw->count; i-- > 0;) {
+        uint32_t id = order[i];
+        out.next[id] = out.first[raw->parent[id]];
+        out.first[raw->parent[id]] = id;
     }
-    for (size_t i = 0; i < set->sampled.capacity; i++)
-        if (set->sampled.used[i]) set->sampled.slots[i].value = place[set->sampled.slots[i].value];
+    return out;
+}
+
+static void set_node(StackSet *set, const RawNodes *raw, uint32_t id, uint32_t *place,
+                     uint32_t node) {
+    place[id] = node;
+    set->parent[node] = place[raw->parent[id]];
+    set->function[node] = raw->function[id];
+    set->partial[node] = id >= raw->first_partial;
+}
+
+// Gives every node its place in preorder; siblings stand in the order of their functions, so the
+// order of nodes is that of their paths.
+static void order_nodes(StackSet *set, const RawNodes *raw, Arena *scratch) {
+    size_t room = (size_t)raw->count + 2;
+    uint32_t *place = ARENA_ARRAY(scratch, uint32_t, room);
+    Siblings siblings = link_siblings(set, raw, scratch);
+    set->node_count = raw->count;
+    set->parent = ARENA_ARRAY(&set->arena, uint32_t, room);
+    set->function = ARENA_ARRAY(&set->arena, uint32_t, room);
+    set->end = ARENA_ARRAY(&set->arena, uint32_t, room);
+    set->partial = ARENA_ARRAY(&set->arena, bool, room);
+    set->node_of_stack = ARENA_ARRAY(&set->arena, uint32_t, (size_t)set->stack_count + 1);
+    uint32_t id = siblings.first[0], node = 0;
+    while (id) {
+        set_node(set, raw, id, place, ++node);
+        if (siblings.first[id]) {
+            id = siblings.first[id];
+            continue;
+        }
+        for (; id && !siblings.next[id]; id = raw->parent[id]) set->end[place[id]] = node + 1;
+        if (!id) break;
+        set->end[place[id]] = node + 1;
+        id = siblings.next[id];
+    }
+    for (uint32_t stack = 1; stack <= set->stack_count; stack++)
+        set->node_of_stack[stack] = place[raw->of_stack[stack]];
+    for (size_t i = 0; i < set->sampled.capacity; i++) {
+        if (!set->sampled.used[i]) continue;
+        set->sampled.slots[i].value = place[set->sampled.slots[i].value];
+    }
+    set->raw_of_node = ARENA_ARRAY(&set->arena, uint32_t, room);
+    for (uint32_t k = 1; k <= raw->count; k++) set->raw_of_node[place[k]] = k;
 }
 
 // Which nodes are of which function, and which of them are recursive.
@@ -200,7 +249,6 @@ static Status slot_build(Session *session, Slot **out, Err *err) {
     Slot *slot = mem_zero(1, sizeof *slot);
     slot->set.longest = 1;
     Status status = read_functions(&slot->set, session, err);
-    if (status == OK) status = read_frames(&slot->set, session, err);
     if (status == OK) status = build_tree(&slot->set, session, err);
     if (status == OK)
         *out = slot;
@@ -244,7 +292,7 @@ void stack_cache_drop(StackCache *cache) {
 static uint32_t node_of(const StackSet *set, uint64_t stack, uint32_t function) {
     uint32_t node = set->node_of_stack[stack];
     if (set->function[node] == function) return node;
-    const uint64_t *own = map_get(&set->sampled, sampled_key(stack, function));
+    const uint64_t *own = map_get(&set->sampled, sampled_key(set->raw_of_node[node], function));
     return own ? (uint32_t)*own : node;
 }
 
@@ -253,7 +301,7 @@ Status stack_weights(const StackSet *set, Session *session, Str sql, const Arg *
     Integers rows;
     *out = (StackWeights){0};
     TRY(session_integers(session, sql, args, count, 0, arena, &rows, err));
-    INVARIANT(rows.column_count == 4);
+    INVARIANT(rows.column_count >= 4);
     out->items = ARENA_ARRAY(arena, StackWeight, rows.row_count);
     out->count = rows.row_count;
     for (size_t i = 0; i < rows.row_count; i++) {
@@ -265,6 +313,7 @@ Status stack_weights(const StackSet *set, Session *session, Str sql, const Arg *
         if (known && !frame) entry->function = set->function[set->node_of_stack[stack]];
         if (known) entry->node = node_of(set, stack, entry->function);
         if (known) entry->function = set->function[entry->node];
+        if (rows.column_count > 4) out->idle_weight += rows.columns[4][i];
         out->weight += entry->weight;
         out->samples += entry->samples;
         out->bare_weight += known ? 0 : entry->weight;
@@ -313,67 +362,19 @@ FunctionWeight *stack_function_weights(const StackTree *tree, Arena *arena) {
     return out;
 }
 
-// ---------------------------------------------------------------- equal stacks
-
-typedef struct Merged {
-    StackWeight entry;
-    uint32_t *path; // outermost first, so that order is the order of the tree
-    uint32_t frames;
-} Merged;
-
-static int compare_merged(const void *left, const void *right) {
-    const Merged *a = left, *b = right;
-    if (a->entry.weight != b->entry.weight) return a->entry.weight > b->entry.weight ? -1 : 1;
-    if (!a->entry.node != !b->entry.node) return a->entry.node ? -1 : 1;
-    for (uint32_t i = 0; i < a->frames && i < b->frames; i++)
-        if (a->path[i] != b->path[i]) return a->path[i] < b->path[i] ? -1 : 1;
-    return a->frames < b->frames ? -1 : a->frames > b->frames;
-}
-
-static bool same_path(const Merged *merged, const uint32_t *path, uint32_t frames, bool bare) {
-    return merged->frames == frames && !merged->entry.node == bare &&
-           memcmp(merged->path, path, frames * sizeof *path) == 0;
-}
-
-static void merge_entry(Merged *all, size_t *count, Map *known, const StackWeight *entry,
-                        const uint32_t *path, uint32_t frames, Arena *arena) {
-    uint64_t hash = bytes_hash(path, frames * sizeof *path, entry->node ? 1 : 0);
-    for (;; hash++) {
-        bool added = false;
-        uint64_t *at = map_put(known, hash, *count, &added);
-        Merged *merged = &all[*at];
-        if (!added && !same_path(merged, path, frames, !entry->node)) continue;
-        if (added) {
-            *merged = (Merged){.entry = *entry, .frames = frames};
-            merged->path = ARENA_ARRAY(arena, uint32_t, frames);
-            memcpy(merged->path, path, frames * sizeof *path);
-            (*count)++;
-        } else {
-            merged->entry.weight += entry->weight;
-            merged->entry.samples += entry->samples;
+uint32_t stack_heaviest(const StackTree *tree, uint32_t function) {
+    const StackSet *set = tree->set;
+    uint32_t best = 0;
+    int64_t most = 0;
+    for (uint32_t i = set->first_of[function]; i < set->first_of[function + 1]; i++) {
+        uint32_t first = set->of_function[i];
+        if (set->nested[first] || stack_tree_weight(tree, first) <= most) continue;
+        for (uint32_t node = first; node < set->end[first]; node++) {
+            int64_t own = stack_tree_own(tree, node);
+            if (own <= most) continue;
+            most = own;
+            best = node;
         }
-        return;
     }
-}
-
-void stack_merge(const StackSet *set, const StackWeights *weights, Arena *arena, StackWeight **out,
-                 size_t *count) {
-    AUTO(arena_done) Arena scratch = {0};
-    Map known = {0};
-    uint32_t *path = ARENA_ARRAY(&scratch, uint32_t, set->longest);
-    Merged *all = ARENA_ARRAY(&scratch, Merged, weights->count);
-    *count = 0;
-    for (size_t i = 0; i < weights->count; i++) {
-        uint32_t frames = stack_path(set, &weights->items[i], path);
-        for (uint32_t k = 0; k < frames / 2; k++) {
-            uint32_t other = path[frames - 1 - k];
-            path[frames - 1 - k] = path[k];
-            path[k] = other;
-        }
-        merge_entry(all, count, &known, &weights->items[i], path, frames, &scratch);
-    }
-    map_done(&known);
-    qsort(all, *count, sizeof *all, compare_merged);
-    *out = ARENA_ARRAY(arena, StackWeight, *count);
-    for (size_t i = 0; i < *count; i++) (*out)[i] = all[i].entry;
+    return best;
 }

@@ -4,7 +4,8 @@
 //
 // Nodes are numbered in preorder from 1, so the subtree of a node is the range [node, end) and two
 // subtrees are either apart or one inside the other. A sample holds a node's whole path to the root
-// exactly when the innermost node of its stack lies in that range.
+// exactly when the innermost node of its stack lies in that range. Nodes are of functions, not of
+// addresses: stacks of equal functions are one node, and siblings stand in the order of functions.
 #ifndef TOOLS_STACKS_H
 #define TOOLS_STACKS_H
 
@@ -32,9 +33,11 @@ typedef struct StackSet {
     uint32_t *first_of, *of_function;
     uint32_t stack_count;
     uint32_t *node_of_stack; // by stack_id
+    uint32_t *raw_of_node;   // numbers of nodes in the keys of `sampled`
     Map function_of_frame;   // frame_id to function index, of every frame
     // A sample whose own address is missing from its stack (one part of it was lost) has a node of
-    // its own below the stack: the address is where it was. (stack_id, function) to node.
+    // its own below the stack: the address is where it was. (raw_of_node of the stack, function) to
+    // node.
     Map sampled;
     uint32_t longest; // frames of the deepest stack
 } StackSet;
@@ -60,6 +63,7 @@ typedef struct StackWeights {
     size_t count;
     int64_t weight, samples;           // of all
     int64_t bare_weight, bare_samples; // of entries without a stack
+    int64_t idle_weight;               // sum of a fifth column, when there is one
 } StackWeights;
 
 // `sql` gives (stack_id, frame_id, weight, samples); NULLs are 0.
@@ -99,9 +103,8 @@ typedef struct FunctionWeight {
 // One per function, "unknown" included, from the tree: inclusive counts a sample once.
 FunctionWeight *stack_function_weights(const StackTree *tree, Arena *arena);
 
-// Stacks of equal functions are one here, heaviest first; ties in the order of their functions.
-// Entries without a stack come as node 0.
-void stack_merge(const StackSet *set, const StackWeights *weights, Arena *arena, StackWeight **out,
-                 size_t *count);
+// Innermost node of the heaviest stack that holds the function; the first in order of several, 0:
+// none.
+uint32_t stack_heaviest(const StackTree *tree, uint32_t function);
 
 #endif
