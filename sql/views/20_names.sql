@@ -1,7 +1,15 @@
--- Names of code addresses. frame_symbol is what symbols say of a frame; without symbols it is empty.
-CREATE VIEW frame_symbol AS
+-- Names of code addresses. frame_symbol is what symbol files say of a frame and frame_line where it
+-- is in the source. Where symbols are at hand both exist already (src/tools/symbols_sql.c), and are
+-- filled when a query first reads them; else they are empty. Derived tables may not be made of
+-- them: making one holds the lock that finding names takes.
+CREATE VIEW IF NOT EXISTS frame_symbol AS
 SELECT NULL::UBIGINT AS frame_id, NULL::VARCHAR AS function_name, NULL::UBIGINT AS displacement,
        NULL::VARCHAR AS source, false AS is_export
+WHERE false;
+
+CREATE VIEW IF NOT EXISTS frame_line AS
+SELECT NULL::UBIGINT AS frame_id, NULL::UINTEGER AS depth, NULL::VARCHAR AS function_name,
+       NULL::VARCHAR AS file, NULL::UINTEGER AS line, false AS is_inlined
 WHERE false;
 
 -- Every frame with the labels of the tool contract: module, function (module+0xRVA without a

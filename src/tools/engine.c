@@ -151,6 +151,7 @@ static Status call_with_trace(ToolCall *call, Err *err) {
     call->trace = &trace;
     call->entry = hold.trace;
     call->database = hold.data->database;
+    call->symbols = hold.data->symbols;
     Progress *progress = call->context ? call->context->progress : NULL;
     WatchTicket ticket = watch_begin(call->engine->watch, hold.session, progress, TOOL_SECONDS);
     ToolHandler handler = handler_find(call->tool->handler);

@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "tools/engine.h"
 #include "tools/run.h"
+#include "tools/symbols.h"
 
 typedef enum TraceState {
     TRACE_LOADING,
@@ -22,6 +23,7 @@ typedef struct TraceData {
     TraceFacts facts;
     Arena arena; // of the facts
     StackCache *stacks;
+    Symbols *symbols;
     unsigned users;
     bool retired;
 } TraceData;
@@ -61,6 +63,7 @@ typedef struct Settings { // from the environment, read at the first call
     uint64_t worker_memory_bytes; // limit of an extraction in a child process
     Str mode;
     Str symbol_path;
+    bool no_download; // symbol servers are not asked
     Str export_folder;
 } Settings;
 
@@ -137,6 +140,9 @@ double load_eta_seconds(const Engine *engine, const Trace *trace); // -1: unknow
 void load_cancel(Trace *trace);
 Status path_check_allowed(const Engine *engine, Str real_path, Err *err);
 
+// The symbol path of a trace, complete; empty: none is set.
+Str trace_symbol_path(const Engine *engine, const Trace *trace, Arena *arena);
+
 // marker.c: extracting.json and failed.json of a database folder.
 typedef struct Marker {
     bool exists, fresh;
@@ -181,6 +187,7 @@ typedef struct ToolCall {
     const RunTrace *trace; // NULL: the tool takes no trace
     Trace *entry;          // of the registry, NULL likewise
     Database *database;
+    Symbols *symbols; // of the trace, NULL likewise
 } ToolCall;
 typedef Status (*ToolHandler)(ToolCall *call, Err *err);
 ToolHandler handler_find(Str name); // handlers.c; NULL: unknown

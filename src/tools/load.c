@@ -57,16 +57,31 @@ static bool cancelled(const Trace *trace) {
 
 // ---------------------------------------------------------------- opening a database
 
+// What load_trace was given replaces the environment's path; its folders come behind either.
+Str trace_symbol_path(const Engine *engine, const Trace *trace, Arena *arena) {
+    Str path = trace->symbol_path.n ? trace->symbol_path : engine->settings.symbol_path;
+    if (!trace->extra_symbol_paths.n) return path;
+    return str_format(arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.n ? ";" : "",
+                      STR_ARG(trace->extra_symbol_paths));
+}
+
 static Status open_database(Engine *engine, Trace *trace, TraceData **out, Err *err) {
-    DatabaseOptions options = {.sql_folder = engine->options.sql_folder,
-                               .memory_bytes = engine->settings.memory_bytes};
     TraceData *data = mem_zero(1, sizeof *data);
+    SymbolsOptions symbols = {.path = trace_symbol_path(engine, trace, &data->arena),
+                              .no_download = engine->settings.no_download};
     data->stacks = stack_cache_open();
+    data->symbols = symbols_open(&symbols);
+    DatabaseOptions options = {.sql_folder = engine->options.sql_folder,
+                               .memory_bytes = engine->settings.memory_bytes,
+                               .extend = symbols_extend,
+                               .extend_context = data->symbols};
     Status status = database_open(trace->folder, &options, &data->database, err);
+    if (status == OK) symbols_attach(data->symbols, data->database);
     if (status == OK) status = trace_facts_read(data->database, &data->arena, &data->facts, err);
     if (status != OK) {
         database_close(data->database);
         stack_cache_close(data->stacks);
+        symbols_close(data->symbols);
         arena_done(&data->arena);
         mem_free(data);
         return status;

@@ -42,6 +42,7 @@ Str registry_list_text(Engine *engine, Arena *arena) {
 static void data_free(TraceData *data) {
     database_close(data->database);
     stack_cache_close(data->stacks);
+    symbols_close(data->symbols);
     arena_done(&data->arena);
     mem_free(data);
 }

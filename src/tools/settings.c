@@ -57,7 +57,8 @@ static void read_settings(Engine *engine) {
     settings->worker_memory_bytes = memory_mb < 0 ? WORKER_MEMORY_BYTES : memory_bytes;
     settings->mode = env_named(engine, "MODE", arena);
     settings->export_folder = env_named(engine, "EVIDENCE_PATH", arena);
-    settings->symbol_path = os_env("_NT_SYMBOL_PATH");
+    settings->symbol_path = symbol_path_from_environment(arena);
+    settings->no_download = str_eq(env_named(engine, "NO_AUTO_DOWNLOAD", arena), STR("1"));
     for (size_t i = 0; i < COUNT_OF(ACCEPTED); i++)
         if (env_named(engine, ACCEPTED[i], arena).n)
             engine_log(engine, "info", "A variable has no effect here: variable=ETW_MCP_%s",

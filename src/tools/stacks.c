@@ -62,7 +62,8 @@ static Status read_functions(StackSet *set, Session *session, Err *err) {
 
 static uint32_t function_of(const StackSet *set, uint64_t frame) {
     const uint64_t *known = map_get(&set->function_of_frame, frame);
-    return known ? (uint32_t)*known : set->function_count;
+    // More names than functions: they changed in between, and this set is about to be dropped.
+    return known && *known < set->function_count ? (uint32_t)*known : set->function_count;
 }
 
 // Nodes as they come: callers stand before their callees, so a parent has a smaller number. Equal
