@@ -507,6 +507,30 @@ static Status settle_folder(Trace *trace, Err *err) {
                         err);
 }
 
+// A loaded trace that is loaded again along another symbol path keeps its database. `data` is held
+// by the caller.
+static void change_symbol_path(Engine *engine, const Trace *trace, TraceData *data) {
+    AUTO(arena_done) Arena scratch = {0};
+    mutex_lock(&engine->mutex);
+    Str path = str_copy(&scratch, trace_symbol_path(engine, trace, &scratch));
+    mutex_unlock(&engine->mutex);
+    symbols_set_path(data->symbols, path); // may wait for a look-up
+    stack_cache_drop(data->stacks);
+    mutex_lock(&engine->mutex);
+    data->users--;
+    if (data->retired) trace_data_retire(data);
+    mutex_unlock(&engine->mutex);
+}
+
+// The engine is locked. The data in use when the path changes, held; NULL: nothing changes.
+static TraceData *take_symbol_path(Trace *trace, const LoadRequest *request) {
+    if (!request->symbol_path.n && !request->extra_symbol_paths.n) return NULL;
+    trace->symbol_path = str_copy(&trace->arena, request->symbol_path);
+    trace->extra_symbol_paths = str_copy(&trace->arena, request->extra_symbol_paths);
+    trace->data->users++;
+    return trace->data;
+}
+
 Status load_start(Engine *engine, const LoadRequest *request, Arena *arena, Trace **out,
                   bool *already, Err *err) {
     TraceIdentity identity = {0};
@@ -522,7 +546,9 @@ Status load_start(Engine *engine, const LoadRequest *request, Arena *arena, Trac
     bool start = trace->state != TRACE_LOADING && !*already;
     if (start) status = settle_folder(trace, err);
     if (start && status == OK) status = begin_job(engine, trace, request, err);
+    TraceData *data = *already ? take_symbol_path(trace, request) : NULL;
     mutex_unlock(&engine->mutex);
+    if (data) change_symbol_path(engine, trace, data);
     if (start && status == OK)
         engine_log(engine, "info",
                    "Load asked for: event=load.start mode=" STR_FMT " trace_id=%s, path=\"" STR_FMT

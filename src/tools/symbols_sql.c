@@ -32,19 +32,19 @@ static Scan *scan_new(const Symbols *symbols) {
 
 // ---------------------------------------------------------------- columns
 
-typedef struct Column {
+typedef struct SqlColumn {
     const char *name;
     duckdb_type type;
-} Column;
+} SqlColumn;
 
-static const Column NAME_COLUMNS[] = {
+static const SqlColumn NAME_COLUMNS[] = {
     {"frame_id",      DUCKDB_TYPE_UBIGINT},
     {"function_name", DUCKDB_TYPE_VARCHAR},
     {"displacement",  DUCKDB_TYPE_UBIGINT},
     {"source",        DUCKDB_TYPE_VARCHAR},
     {"is_export",     DUCKDB_TYPE_BOOLEAN},
 };
-static const Column LINE_COLUMNS[] = {
+static const SqlColumn LINE_COLUMNS[] = {
     {"frame_id",      DUCKDB_TYPE_UBIGINT },
     {"depth",         DUCKDB_TYPE_UINTEGER},
     {"function_name", DUCKDB_TYPE_VARCHAR },
@@ -53,7 +53,7 @@ static const Column LINE_COLUMNS[] = {
     {"is_inlined",    DUCKDB_TYPE_BOOLEAN },
 };
 
-static void add_columns(duckdb_bind_info info, const Column *columns, size_t count) {
+static void add_columns(duckdb_bind_info info, const SqlColumn *columns, size_t count) {
     for (size_t i = 0; i < count; i++) {
         duckdb_logical_type type = duckdb_create_logical_type(columns[i].type);
         duckdb_bind_add_result_column(info, columns[i].name, type);
@@ -61,7 +61,7 @@ static void add_columns(duckdb_bind_info info, const Column *columns, size_t cou
     }
 }
 
-static void put_text(duckdb_vector vector, idx_t row, Str text) {
+static void set_text(duckdb_vector vector, idx_t row, Str text) {
     if (text.n) {
         duckdb_vector_assign_string_element_len(vector, row, text.p, text.n);
         return;
@@ -91,9 +91,9 @@ static void names_init(duckdb_init_info info) {
 
 static void put_name(duckdb_vector *columns, idx_t row, const FrameName *name, bool is_export) {
     ((uint64_t *)duckdb_vector_get_data(columns[0]))[row] = name->frame_id;
-    put_text(columns[1], row, name->function);
+    set_text(columns[1], row, name->function);
     ((uint64_t *)duckdb_vector_get_data(columns[2]))[row] = name->displacement;
-    put_text(columns[3], row, is_export ? STR("export") : STR("pdb"));
+    set_text(columns[3], row, is_export ? STR("export") : STR("pdb"));
     ((bool *)duckdb_vector_get_data(columns[4]))[row] = is_export;
 }
 
@@ -147,8 +147,8 @@ static void lines_init(duckdb_init_info info) {
 static void put_line(duckdb_vector *columns, idx_t row, const FrameLine *line) {
     ((uint64_t *)duckdb_vector_get_data(columns[0]))[row] = line->frame_id;
     ((uint32_t *)duckdb_vector_get_data(columns[1]))[row] = line->depth;
-    put_text(columns[2], row, line->function);
-    put_text(columns[3], row, line->file);
+    set_text(columns[2], row, line->function);
+    set_text(columns[3], row, line->file);
     ((uint32_t *)duckdb_vector_get_data(columns[4]))[row] = line->line;
     ((bool *)duckdb_vector_get_data(columns[5]))[row] = line->inlined;
 }

@@ -1,0 +1,229 @@
+// Symbols in the tools: names of samples and stacks, statuses, servers, diagnosis, stale folders.
+// Traces, PDBs, images and the server are made here; two cases use real PDBs of ../shared.
+#include "support/etl_build_script.h"
+#include "support/http_mock.h"
+#include "support/pdb_build.h"
+#include "support/shared_data.h"
+#include "tools/engine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KEY "443322116655887799AABBCCDDEEFF013"
+#define IMAGE_KEY "5F0000004000"
+
+// app.exe has a PDB, lib.dll no PDB identity (an image may prove its own), gone.dll neither.
+// 0x1140 ends app::main: as a return address it belongs to the call before it, as a sampled one
+// to the function that begins there.
+static const char SCRIPT[] =
+    "trace cpus=1 build=19041 masks=0x1270F,2 merged=1\n"
+    "process start 1ms pid=100 parent=4 session=1 name=app.exe\n"
+    "thread start 1ms pid=100 tid=101\n"
+    "image load 2ms pid=100 base=0x7ff600000000 size=0x4000 timestamp=0x5f000001 "
+    "name=\\Device\\HarddiskVolume3\\app.exe pdb=c:\\build\\app.pdb "
+    "guid=44332211-6655-8877-99aa-bbccddeeff01 age=3\n"
+    "image load 2ms pid=100 base=0x7ff700000000 size=0x4000 timestamp=0x5f000000 "
+    "name=\\Device\\HarddiskVolume3\\lib.dll\n"
+    "image load 2ms pid=100 base=0x7ff800000000 size=0x4000 timestamp=0x5f000002 "
+    "name=\\Device\\HarddiskVolume3\\gone.dll\n"
+    "interval start 1ms source=0 interval=10000 name=Timer\n"
+    "repeat 6 every 1ms from 10ms {\n"
+    "  sample 0 cpu=0 tid=101 ip=app.exe+0x1110 "
+    "stack=app.exe+0x1110,app.exe+0x1140,lib.dll+0x1025\n"
+    "}\n"
+    "sample 20ms cpu=0 tid=101 ip=app.exe+0x1140 stack=app.exe+0x1140,app.exe+0x1310\n"
+    "repeat 2 every 1ms from 21ms {\n"
+    "  sample 0 cpu=0 tid=101 ip=lib.dll+0x1002\n"
+    "}\n"
+    "sample 23ms cpu=0 tid=101 ip=gone.dll+0x1000\n";
+
+typedef struct Fixture {
+    Arena arena;
+    Engine *engine;
+    HttpMock *mock;
+    Str folder, trace, store; // of this test alone
+    Buf pdb, other, image;
+    char id[32];
+    ToolReply reply;
+} Fixture;
+
+static const char *const EXPORTS[] = {"lib_first", "lib_second", "lib_third"};
+
+static void build_files(Fixture *f) {
+    AUTO(pdb_build_free) PdbBuild *good = pdb_build_sample();
+    pdb_build_msf(good, (MsfSpec){0}, &f->pdb);
+    AUTO(pdb_build_free) PdbBuild *other = pdb_build_sample();
+    Guid guid = SAMPLE_GUID;
+    guid.bytes[0] ^= 1;
+    pdb_build_identity(other, &guid, SAMPLE_AGE, SAMPLE_AGE);
+    pdb_build_msf(other, (MsfSpec){0}, &f->other);
+    ImageSpec spec = {.time_date_stamp = 0x5F000000,
+                      .image_size = 0x4000,
+                      .machine = 0x8664,
+                      .exports = EXPORTS,
+                      .export_count = COUNT_OF(EXPORTS)};
+    image_build(&spec, &f->image);
+}
+
+static int set_up(void **state) {
+    static unsigned count;
+    Fixture *f = mem_zero(1, sizeof *f);
+    f->folder = str_format(&f->arena, "%s/test_symbols_tools.%d.%u", ETW_BINARY_DIR,
+                           os_process_id(), ++count);
+    f->trace = path_join(&f->arena, f->folder, STR("t.etl"));
+    f->store = path_join(&f->arena, f->folder, STR("store"));
+    assert_int_equal(os_make_folders(f->store, NULL), OK);
+    Err err = {0};
+    if (etl_build_script_file(str_from_c(SCRIPT), f->trace, &err) != OK) fail_msg("%s", err.text);
+    build_files(f);
+    (void)unsetenv("_NT_SYMBOL_PATH");
+    (void)unsetenv("_NT_ALT_SYMBOL_PATH");
+    (void)unsetenv("ETW_MCP_NO_AUTO_DOWNLOAD");
+    Str cache = path_join(&f->arena, f->folder, STR("cache"));
+    (void)setenv("XDG_CACHE_HOME", cache.p, 1);
+    EngineOptions options = {.quiet = true};
+    if (engine_open(&options, &f->engine, &err) != OK) fail_msg("%s", err.text);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    Fixture *f = *state;
+    engine_close(f->engine);
+    http_mock_stop(f->mock);
+    (void)os_remove_tree(f->folder, NULL);
+    buf_done(&f->pdb);
+    buf_done(&f->other);
+    buf_done(&f->image);
+    arena_done(&f->arena);
+    mem_free(f);
+    return 0;
+}
+
+static void put_file(Fixture *f, const char *name, const Buf *bytes) {
+    Str path = path_join(&f->arena, f->store, str_from_c(name));
+    Err err = {0};
+    if (os_make_folders(path_folder(path), &err) != OK) fail_msg("%s", err.text);
+    if (file_write_atomic(path, buf_str(bytes), &err) != OK) fail_msg("%s", err.text);
+}
+
+static bool has_file(Fixture *f, const char *name) {
+    FileInfo info = {0};
+    Str path = path_join(&f->arena, f->store, str_from_c(name));
+    return os_stat(path, &info, NULL) == OK && info.exists;
+}
+
+// A tool with its arguments; the trace's id is added.
+static const char *call(Fixture *f, const char *name, json_t *arguments) {
+    const ToolInfo *tool = engine_tool_named(f->engine, str_from_c(name));
+    assert_non_null(tool);
+    assert_non_null(arguments);
+    if (json_object_get(json_object_get(tool->input_schema, "properties"), "trace_id"))
+        (void)json_object_set_new(arguments, "trace_id", json_string(f->id));
+    engine_call(f->engine, tool, arguments, REPLY_MARKDOWN, NULL, &f->arena, &f->reply);
+    json_decref(arguments);
+    return str_to_c(&f->arena, f->reply.text);
+}
+
+static void load(Fixture *f, Str symbol_path) {
+    json_t *arguments = json_pack("{s:s}", "etl_path", f->trace.p);
+    if (symbol_path.n)
+        (void)json_object_set_new(arguments, "symbol_path", json_string(symbol_path.p));
+    const char *text = call(f, "load_trace", arguments), *at = strstr(text, "trace_");
+    if (f->reply.is_error || !at) fail_msg("%s", text);
+    (void)snprintf(f->id, sizeof f->id, "%.18s", at);
+}
+
+static const char *sql(Fixture *f, const char *text) {
+    return call(f, "query_trace", json_pack("{s:s}", "sql", text));
+}
+
+static void expect(const char *text, const char *wanted) {
+    if (!strstr(text, wanted)) fail_msg("no \"%s\" in:\n%s", wanted, text);
+}
+
+static void expect_no(const char *text, const char *unwanted) {
+    if (strstr(text, unwanted)) fail_msg("\"%s\" in:\n%s", unwanted, text);
+}
+
+static const char *hot(Fixture *f) {
+    return call(f, "get_hot_functions", json_pack("{s:s}", "modules", "all"));
+}
+
+// ---------------------------------------------------------------- names
+
+static void test_names_from_store(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    put_file(f, "lib.dll/" IMAGE_KEY "/lib.dll", &f->image);
+    load(f, f->store);
+    const char *text = hot(f);
+    expect(text, "| app.exe | app::main | 6,000 |");
+    expect(text, "| app.exe | helper | 1,000 |");
+    expect(text, "| lib.dll | *lib_first | 2,000 |");
+    expect(text, "| gone.dll | gone.dll+0x1000 | 1,000 |");
+    expect(text, "diagnose_symbol_load");
+}
+
+static void test_return_addresses(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    load(f, f->store);
+    const char *text = sql(f, "SELECT f.is_return, s.function, s.displacement FROM frame AS f JOIN "
+                              "symbol AS s USING (frame_id) WHERE f.rva = 4416 ORDER BY 1");
+    expect(text, "helper | 0 |");
+    expect(text, "app::main | 64 |");
+}
+
+static void test_lines_in_sql(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    load(f, f->store);
+    expect(
+        sql(f, "SELECT file, line FROM symbol WHERE function = 'app::main' AND displacement = 16"),
+        "c:\\src\\a.cpp");
+    expect(sql(f, "SELECT count(*) AS n FROM frame_line WHERE file IS NOT NULL"), "| ");
+}
+
+static void test_no_path_costs_nothing(void **state) {
+    Fixture *f = *state;
+    load(f, (Str){0});
+    expect(hot(f), "| app.exe | app.exe+0x1110 | 6,000 |");
+    expect(sql(f, "SELECT count(*) AS n FROM frame_symbol"), "| 0 |");
+}
+
+static void test_flat_folder_must_match(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb", &f->other);
+    load(f, f->store);
+    const char *text = hot(f);
+    expect(text, "| app.exe | app.exe+0x1110 | 6,000 |");
+    expect_no(text, "app::main");
+    assert_true(has_file(f, "app.pdb"));
+}
+
+static void test_path_of_a_loaded_trace(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb", &f->pdb);
+    load(f, (Str){0});
+    expect(hot(f), "app.exe+0x1110");
+    load(f, f->store);
+    expect(hot(f), "app::main");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_names_from_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_return_addresses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lines_in_sql, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_path_costs_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_flat_folder_must_match, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_path_of_a_loaded_trace, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
