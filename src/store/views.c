@@ -153,8 +153,9 @@ static void add_table(Views *views, const Manifest *manifest, TableId table) {
         add_file_select(&sql, manifest, table);
     else
         add_empty_select(&sql, def);
-    view_add(views,
-             (View){.name = str_from_c(def->name), .sql = str_copy(views->arena, buf_str(&sql))});
+    view_add(views, (View){.name = str_from_c(def->name),
+                           .sql = str_copy(views->arena, buf_str(&sql)),
+                           .base = true});
 }
 
 static Status add_folder(Views *views, Str sql_folder, Err *err) {
@@ -209,7 +210,7 @@ Status views_need(Views *views, duckdb_connection connection, Str sql, Err *err)
         if (!view || view->state != VIEW_WAITING) continue;
         view->state = VIEW_CREATING;
         Err own = {0};
-        Status status = views_need(views, connection, view->sql, &own);
+        Status status = view->base ? OK : views_need(views, connection, view->sql, &own);
         if (status == OK) status = duck_run(connection, view->sql.p, &own);
         view->state = status == OK ? VIEW_CREATED : VIEW_WAITING;
         if (status != OK)
@@ -223,7 +224,7 @@ Status views_need(Views *views, duckdb_connection connection, Str sql, Err *err)
 // NOLINTNEXTLINE(misc-no-recursion)
 static bool view_computes(const Views *views, const View *view, unsigned depth) {
     enum { DEPTH_MAX = 16 };
-    if (view->state == VIEW_CREATED) return false;
+    if (view->state == VIEW_CREATED || view->base) return false;
     if (view->computed || depth == DEPTH_MAX) return view->computed;
     Str rest = view->sql, word;
     while (sql_word_next(&rest, &word)) {

@@ -13,6 +13,7 @@ typedef struct View {
     Str name;
     Str sql;       // its CREATE statement
     bool computed; // a table: creating it runs its query
+    bool base;     // over files: names nothing else, whatever the words of their paths
     ViewState state;
 } View;
 
