@@ -58,8 +58,7 @@ void fields_json(const FieldsSchema *schema, Str payload, uint32_t pid, Arena *s
             continue;
         }
         size_t mark = out->n;
-        if (any) buf_add_char(out, ',');
-        buf_add(out, node->key);
+        buf_add(out, node_key(node, !any));
         size_t value_at = out->n;
         ok = walk_field(&walk, i, 0);
         if (out->n == value_at)

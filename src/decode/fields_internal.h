@@ -12,7 +12,7 @@ enum {
 
 typedef struct FieldsNode {
     FieldsDef def;
-    Str key;         // "name": with quotes and colon, escaped
+    Str key;         // ,"name": with quotes, escaped
     uint32_t next;   // index behind this field and its members
     uint32_t offset; // from the start of the payload; NO_OFFSET when it depends on the payload
     uint32_t refer;  // slot + 1 of the value that `count` refers to
@@ -40,6 +40,11 @@ struct FieldsSchema {
     const EventSpec *spec; // kernel classes
     EtlHeader header;      // their clock
 };
+
+// The key with a comma in front unless it is the first.
+static inline Str node_key(const FieldsNode *node, bool first) {
+    return first ? (Str){node->key.p + 1, node->key.n - 1} : node->key;
+}
 
 // One value as it stands in the payload.
 typedef struct FieldsRaw {

@@ -152,8 +152,7 @@ static bool walk_members(FieldsWalk *walk, const FieldsNode *node, uint32_t inde
     for (uint32_t i = index + 1; ok && i < node->next; i = nodes[i].next) {
         size_t mark = walk->out ? walk->out->n : 0;
         bool shown = walk->out && nodes[i].def.out != OUT_HIDDEN;
-        if (shown && any) buf_add_char(walk->out, ',');
-        if (shown) buf_add(walk->out, nodes[i].key);
+        if (shown) buf_add(walk->out, node_key(&nodes[i], !any));
         size_t value_at = walk->out ? walk->out->n : 0;
         ok = walk_field(walk, i, depth + 1);
         if (walk->out && (!shown || walk->out->n == value_at)) walk->out->n = mark;

@@ -158,6 +158,7 @@ static bool parse_def(Rd *r, FieldsNode *node, Arena *arena) {
     def->count = rd_u32(r);
     def->length = rd_u32(r);
     AUTO(buf_done) Buf key = {0};
+    buf_add_char(&key, ',');
     json_add_string(&key, def->name);
     buf_add_char(&key, ':');
     node->key = str_copy(arena, buf_str(&key));

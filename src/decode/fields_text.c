@@ -28,23 +28,28 @@ static void add_integer(Buf *out, uint64_t u, bool is_signed) {
 
 static const char HEX_DIGITS[] = "0123456789abcdef";
 
-static void add_hex_digits(Buf *out, uint64_t v) {
-    enum { DIGITS = 16 };
-    char text[DIGITS + 2];
-    size_t at = DIGITS + 2;
+// "0x" and digits, in quotes when `quoted`: one addition for what is added most.
+static void add_hex_text(Buf *out, uint64_t v, bool quoted) {
+    enum { BYTES = 16 + 4 };
+    char text[BYTES];
+    size_t at = BYTES;
+    if (quoted) text[--at] = '"';
     do {
         text[--at] = HEX_DIGITS[v & 15];
         v >>= 4;
     } while (v);
     text[--at] = 'x';
     text[--at] = '0';
-    buf_add(out, (Str){text + at, DIGITS + 2 - at});
+    if (quoted) text[--at] = '"';
+    buf_add(out, (Str){text + at, BYTES - at});
+}
+
+static void add_hex_digits(Buf *out, uint64_t v) {
+    add_hex_text(out, v, false);
 }
 
 static void add_hex(Buf *out, uint64_t v) {
-    buf_add_char(out, '"');
-    add_hex_digits(out, v);
-    buf_add_char(out, '"');
+    add_hex_text(out, v, true);
 }
 
 static void add_hex_bytes(Buf *out, const uint8_t *p, size_t n) {
@@ -68,26 +73,26 @@ static bool is_plain(unsigned c) {
 }
 
 static void add_utf16(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
-    enum { PIECE = 256 };
-    char text[PIECE];
-    size_t at = 0;
-    buf_add_char(out, '"');
+    enum { PIECE = 512 };
+    char text[PIECE + 2];
+    size_t at = 0, used = 0;
+    text[used++] = '"';
     for (; at + 1 < n; at += 2) {
         unsigned c = p[at] | (unsigned)p[at + 1] << 8;
         if (!is_plain(c)) break;
-        text[at / 2 % PIECE] = (char)c;
-        if (at / 2 % PIECE == PIECE - 1) buf_add(out, (Str){text, PIECE});
+        text[used++] = (char)c;
+        if (used < PIECE) continue;
+        buf_add(out, (Str){text, used});
+        used = 0;
     }
-    buf_add(out, (Str){text, at / 2 % PIECE});
-    if (at + 1 < n) { // the rest has something special in it
-        Str rest = str_from_utf16(scratch, p + at, n - at);
-        size_t quote = out->n;
-        json_add_string(out, rest);
-        memmove(out->p + quote, out->p + quote + 1, out->n - quote); // its opening quote
-        out->n--;
-        return;
-    }
-    buf_add_char(out, '"');
+    bool special = at + 1 < n;
+    if (!special) text[used++] = '"';
+    buf_add(out, (Str){text, used});
+    if (!special) return;
+    size_t quote = out->n;
+    json_add_string(out, str_from_utf16(scratch, p + at, n - at));
+    memmove(out->p + quote, out->p + quote + 1, out->n - quote); // its opening quote
+    out->n--;
 }
 
 static void add_8bit(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
@@ -225,13 +230,12 @@ static void add_status(Buf *out, uint32_t code) {
 }
 
 static void add_guid(Buf *out, const uint8_t *p, size_t n) {
-    char text[GUID_TEXT_SIZE];
+    char text[GUID_TEXT_SIZE + 1];
     Rd r = rd_from(p, n);
     Guid guid = rd_guid(&r);
-    guid_to_text(&guid, text);
-    buf_add_char(out, '"');
-    buf_add_c(out, text);
-    buf_add_char(out, '"');
+    guid_to_text(&guid, text + 1);
+    text[0] = text[GUID_TEXT_SIZE] = '"';
+    buf_add(out, (Str){text, GUID_TEXT_SIZE + 1});
 }
 
 // JSON has no infinities and no NaN: they are text.
