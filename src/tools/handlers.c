@@ -15,6 +15,8 @@
     X(compare_traces)                                                                              \
     X(export_analysis)                                                                             \
     X(export_table)                                                                                \
+    X(get_entities)                                                                                \
+    X(get_evidence_status)                                                                         \
     X(trace_info)                                                                                  \
     X(query_trace)                                                                                 \
     X(describe_tables)                                                                             \

@@ -6,6 +6,7 @@
 #include "base/os_process.h"
 #include "decode/decode.h"
 #include "etl/etl.h"
+#include "tools/handle_entities.h"
 
 #include <stdio.h>
 
@@ -415,6 +416,7 @@ static void job_run(void *context) {
     Status status = job_load(job, &data, &kind, &err);
     log_outcome(job->engine, trace, status, &err);
     if (status == OK) index_put(trace);
+    if (status == OK) entities_export(job->engine, trace, data->database);
     bool keep = status != OK && status != ERR_CANCELLED && !job->cached_only;
     publish(job, status, data, kind, &err);
     if (keep && trace->folder.n) {

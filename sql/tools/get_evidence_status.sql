@@ -1,0 +1,8 @@
+-- tool     get_evidence_status
+-- title    State of the entity export
+-- group    system
+-- place    31
+-- handler  get_evidence_status
+-- trace    none
+-- about    Whether entities are also written to a folder (ETW_MCP_EVIDENCE_PATH), and what is there.
+-- example  get_evidence_status()
