@@ -19,8 +19,9 @@ span AS (SELECT least($end_ns, (SELECT max(duration_ns) FROM trace)) - $start_ns
 run AS MATERIALIZED (
     SELECT i.cpu, i.is_isr, i.ns, i.own_ns, coalesce(f.module, 'unknown') AS module
     FROM (
-        SELECT cpu, is_isr, frame_id, duration_ns AS ns, own_ns
-        FROM interrupt_own WHERE end_ns >= $start_ns AND end_ns < $end_ns
+        SELECT cpu, is_isr, frame_id, duration_ns AS ns,
+               least(own_ns, least(end_ns, $end_ns) - greatest(start_ns, $start_ns)) AS own_ns
+        FROM interrupt_own WHERE end_ns >= $start_ns AND start_ns < $end_ns
         UNION ALL
         SELECT cpu, in_isr, frame_id, NULL, weight_ns
         FROM sample

@@ -24,17 +24,28 @@ turn AS MATERIALIZED (
     WHERE utid IN (SELECT utid FROM who) AND start_ns < $end_ns
       AND greatest(end_ns, coalesce(off_end_ns, end_ns)) >= $start_ns
 ),
+sites AS (SELECT stack_id, site, stack FROM stack_site),
 wait AS MATERIALIZED (
-    SELECT w.utid, w.process, w.pid, w.tid, w.thread_name, t.reason, t.end_ns AS from_ns, t.off_end_ns, t.ready_ns,
-           t.resumed, t.ready_in_dpc, t.ready_cpu, t.waker_utid, t.wait_stack_id, t.ready_stack_id,
-           waker_text(t.ready_ns, t.resumed, t.ready_in_dpc, k.process, k.pid, k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker,
+    SELECT t.utid, t.reason, t.end_ns AS from_ns, t.off_end_ns, t.ready_ns IS NOT NULL AS woken, t.resumed, t.ready_in_dpc,
+           t.waker_utid, t.wait_stack_id, t.ready_stack_id,
            greatest(0, least(coalesce(t.ready_ns, t.off_end_ns), $end_ns) - greatest(t.end_ns, $start_ns)) AS wait_ns,
            greatest(0, least(t.off_end_ns, $end_ns) - greatest(coalesce(t.ready_ns, t.off_end_ns), $start_ns)) AS ready_ns_all
-    FROM turn AS t JOIN who AS w ON w.utid = t.utid
-    LEFT JOIN thread_name AS k ON k.utid = t.waker_utid
+    FROM turn AS t
     WHERE t.off_kind = 'waiting' AND t.end_ns < $end_ns AND t.off_end_ns > $start_ns
 ),
-sites AS (SELECT stack_id, site, stack FROM stack_site)
+-- Named after they are counted: waits are many, their kinds are few.
+cell AS MATERIALIZED (
+    SELECT c.*, s.site, s.stack, r.site AS waker_site,
+           waker_text(CASE WHEN c.woken THEN 0 END, c.resumed, c.ready_in_dpc, k.process, k.pid, k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker
+    FROM (
+        SELECT utid, reason, woken, resumed, ready_in_dpc, waker_utid, wait_stack_id, ready_stack_id, count(*) AS waits,
+               sum(wait_ns)::BIGINT AS wait_ns, max(wait_ns) AS max_ns, sum(ready_ns_all)::BIGINT AS ready_ns
+        FROM wait GROUP BY ALL
+    ) AS c
+    LEFT JOIN sites AS s ON s.stack_id = c.wait_stack_id
+    LEFT JOIN sites AS r ON r.stack_id = c.ready_stack_id
+    LEFT JOIN thread_name AS k ON k.utid = c.waker_utid
+)
 -- section  scope values
 -- out      Name  text
 -- out      Value text(300)
@@ -69,12 +80,12 @@ FROM (
 -- out      "Waker site"   text(120)
 -- out      "Wait stack"   text(400)
 -- empty    No thread waited here.
-SELECT coalesce(s.site, 'no stack'), wait_reason_name(arg_max(w.reason, (w.wait_ns, w.from_ns, w.utid))), count(*), sum(w.wait_ns)::BIGINT,
-       percent(sum(w.wait_ns), sum(sum(w.wait_ns)) OVER ()), avg(w.wait_ns), max(w.wait_ns), sum(w.ready_ns_all)::BIGINT,
-       count(DISTINCT w.utid), arg_max(w.waker, (w.wait_ns, w.from_ns, w.utid)), arg_max(r.site, (w.wait_ns, w.from_ns, w.utid)), any_value(s.stack)
-FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id LEFT JOIN sites AS r ON r.stack_id = w.ready_stack_id
-GROUP BY w.wait_stack_id, s.site
-ORDER BY sum(w.wait_ns) DESC, count(*) DESC, s.site, w.wait_stack_id
+SELECT coalesce(site, 'no stack'), wait_reason_name(arg_max(reason, (max_ns, utid, waker))), sum(waits)::BIGINT, sum(wait_ns)::BIGINT,
+       percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), sum(wait_ns) / sum(waits), max(max_ns), sum(ready_ns)::BIGINT,
+       count(DISTINCT utid), arg_max(waker, (max_ns, utid, waker)), arg_max(waker_site, (max_ns, utid, waker)), any_value(stack)
+FROM cell
+GROUP BY wait_stack_id, site
+ORDER BY sum(wait_ns) DESC, sum(waits) DESC, site, wait_stack_id
 -- section  reasons table optional
 -- heading  By reason
 -- cap      max_rows
@@ -100,10 +111,9 @@ FROM wait GROUP BY reason ORDER BY sum(wait_ns) DESC, reason
 -- out      Threads        count    Woken.
 -- out      "Waker site"   text(160)  Of the longest wait.
 -- out      "Wait site"    text(120)  Of the longest wait.
-SELECT w.waker, count(*), sum(w.wait_ns)::BIGINT, percent(sum(w.wait_ns), sum(sum(w.wait_ns)) OVER ()), count(DISTINCT w.utid),
-       arg_max(r.site, (w.wait_ns, w.from_ns, w.utid)), arg_max(s.site, (w.wait_ns, w.from_ns, w.utid))
-FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id LEFT JOIN sites AS r ON r.stack_id = w.ready_stack_id
-GROUP BY w.waker ORDER BY sum(w.wait_ns) DESC, w.waker
+SELECT waker, sum(waits)::BIGINT, sum(wait_ns)::BIGINT, percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), count(DISTINCT utid),
+       arg_max(waker_site, (max_ns, utid, waker)), arg_max(site, (max_ns, utid, waker))
+FROM cell GROUP BY waker ORDER BY sum(wait_ns) DESC, waker
 -- section  longest table optional
 -- heading  Longest waits
 -- out      "From (s)"     s(6)
@@ -116,10 +126,13 @@ GROUP BY w.waker ORDER BY sum(w.wait_ns) DESC, w.waker
 -- out      Reason         text
 -- out      Waker          text(80)
 -- out      "Wait site"    text(120)
-SELECT w.from_ns, w.process, w.pid, w.tid, w.thread_name, w.wait_ns, CASE WHEN w.ready_ns IS NOT NULL THEN w.ready_ns_all END,
-       wait_reason_name(w.reason), w.waker, s.site
-FROM wait AS w LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id
-ORDER BY w.resumed DESC, w.wait_ns DESC, w.from_ns, w.utid LIMIT 10
+SELECT w.from_ns, n.process, n.pid, n.tid, n.thread_name, w.wait_ns, CASE WHEN w.woken THEN w.ready_ns_all END, wait_reason_name(w.reason),
+       waker_text(CASE WHEN w.woken THEN 0 END, w.resumed, w.ready_in_dpc, k.process, k.pid, k.tid, (SELECT EXISTS (FROM ready_thread))), s.site
+FROM (SELECT * FROM wait ORDER BY resumed DESC, wait_ns DESC, from_ns, utid LIMIT 10) AS w
+JOIN who AS n ON n.utid = w.utid
+LEFT JOIN thread_name AS k ON k.utid = w.waker_utid
+LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id
+ORDER BY w.resumed DESC, w.wait_ns DESC, w.from_ns, w.utid
 -- section  missing notes
 -- out      Note text
 SELECT 'No stacks are recorded with the context switches, so places in code are unknown (stack flag CSwitch).'
@@ -133,9 +146,9 @@ SELECT format('{:,} of the waits had not ended when the trace or the window did.
 FROM wait WHERE NOT resumed OR off_end_ns >= $end_ns HAVING count(*) > 0
 -- section  follow next
 -- out      Call text
-SELECT format('get_critical_path(trace_id="{{trace_id}}", thread="{}", start_time={:.6f}, end_time={:.6f})', tid,
-              (from_ns // 1000) / 1e6, (off_end_ns // 1000 + 1) / 1e6)
-FROM (SELECT * FROM wait WHERE resumed ORDER BY wait_ns DESC, from_ns, utid LIMIT 1)
+SELECT format('get_critical_path(trace_id="{{trace_id}}", thread="{}", start_time={:.6f}, end_time={:.6f})', n.tid,
+              (w.from_ns // 1000) / 1e6, (w.off_end_ns // 1000 + 1) / 1e6)
+FROM (SELECT * FROM wait WHERE resumed ORDER BY wait_ns DESC, from_ns, utid LIMIT 1) AS w JOIN who AS n ON n.utid = w.utid
 UNION ALL
 SELECT 'get_lock_contention(trace_id="{trace_id}")' FROM wait WHERE is_lock_reason(reason)
 HAVING sum(wait_ns) > 0.3 * (SELECT sum(wait_ns) FROM wait)
