@@ -7,30 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Without a baseline labels come once each (per function) and nodes once each (the stack tree has
+// none twice), so nothing needs to be looked up but what stands at the root.
 static uint32_t label_id(Flame *flame, Str label) {
+    if (!flame->compares) {
+        *vec_push(&flame->labels) = label; // in the arena
+        return (uint32_t)flame->labels.count - 1;
+    }
     bool added = false;
     StrMapSlot *slot = strmap_put(&flame->label_of, label, flame->labels.count, &added);
     if (added) {
-        slot->key = str_copy(&flame->arena, label);
-        *vec_push(&flame->labels) = slot->key;
+        *vec_push(&flame->labels) = label; // in the arena
     }
     return (uint32_t)slot->value;
 }
 
-static uint32_t child_of(Flame *flame, uint32_t parent, uint32_t label) {
-    bool added = false;
-    uint64_t *at =
-        map_put(&flame->children, (uint64_t)parent << 32 | label, flame->nodes.count, &added);
-    uint32_t node = (uint32_t)*at;
-    if (added) {
-        uint32_t depth = flame->nodes.items[parent].depth + 1;
-        *vec_push(&flame->nodes) = (FlameNode){.parent = parent, .label = label, .depth = depth};
-    }
-    return node;
+static uint32_t add_child(Flame *flame, uint32_t parent, uint32_t label) {
+    uint32_t depth = flame->nodes.items[parent].depth + 1;
+    *vec_push(&flame->nodes) = (FlameNode){.parent = parent, .label = label, .depth = depth};
+    return (uint32_t)flame->nodes.count - 1;
 }
 
-void flame_open(Flame *flame) {
-    *flame = (Flame){0};
+static uint32_t child_of(Flame *flame, uint32_t parent, uint32_t label) {
+    if (!flame->compares && parent) return add_child(flame, parent, label);
+    bool added = false;
+    uint64_t key = (uint64_t)parent << 32 | label;
+    uint64_t *at = map_put(&flame->children, key, flame->nodes.count, &added);
+    return added ? add_child(flame, parent, label) : (uint32_t)*at;
+}
+
+void flame_open(Flame *flame, bool compares) {
+    *flame = (Flame){.compares = compares};
     *vec_push(&flame->nodes) = (FlameNode){0};
     *vec_push(&flame->labels) = STR("all");
 }
@@ -71,10 +78,19 @@ static bool *kept_nodes(const StackSet *set, const bool *keep, Arena *arena) {
     return kept;
 }
 
+static uint32_t function_label(Flame *flame, const StackSet *set, uint32_t function,
+                               uint32_t *labels) {
+    if (!labels[function]) {
+        labels[function] =
+            label_id(flame, frame_label(&set->functions[function], &flame->arena)) + 1;
+    }
+    return labels[function] - 1;
+}
+
 void flame_add(Flame *flame, const StackSet *set, const StackWeights *weights, const bool *keep,
                unsigned side) {
     AUTO(arena_done) Arena scratch = {0};
-    if (side) flame->compares = true;
+    INVARIANT(!side || flame->compares);
     bool *kept = kept_nodes(set, keep, &scratch);
     size_t functions = (size_t)set->function_count + 1, nodes = (size_t)set->node_count + 1;
     uint32_t *labels = ARENA_ARRAY(&scratch, uint32_t, functions); // id + 1
@@ -89,8 +105,7 @@ void flame_add(Flame *flame, const StackSet *set, const StackWeights *weights, c
             self[entry->node] += entry->weight;
             continue;
         }
-        Str label = frame_label(&set->functions[entry->function], &scratch);
-        uint32_t node = child_of(flame, 0, label_id(flame, label));
+        uint32_t node = child_of(flame, 0, function_label(flame, set, entry->function, labels));
         flame->nodes.items[node].self[side] += entry->weight;
     }
     for (size_t node = nodes; node-- > 1;) {
@@ -99,9 +114,8 @@ void flame_add(Flame *flame, const StackSet *set, const StackWeights *weights, c
     }
     for (uint32_t node = 1; node < nodes; node++) {
         if (!total[node]) continue;
-        uint32_t f = set->function[node];
-        if (!labels[f]) labels[f] = label_id(flame, frame_label(&set->functions[f], &scratch)) + 1;
-        place[node] = child_of(flame, place[set->parent[node]], labels[f] - 1);
+        uint32_t label = function_label(flame, set, set->function[node], labels);
+        place[node] = child_of(flame, place[set->parent[node]], label);
         flame->nodes.items[place[node]].self[side] += self[node];
     }
 }
@@ -114,31 +128,42 @@ typedef struct Ordered {
 static int compare_siblings(const void *left, const void *right) {
     const Ordered *a = left, *b = right;
     const FlameNode *x = &a->flame->nodes.items[a->node], *y = &b->flame->nodes.items[b->node];
-    if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
     int64_t p = x->total[0] + x->total[1], q = y->total[0] + y->total[1];
     if (p != q) return p > q ? -1 : 1;
     return str_cmp(a->flame->labels.items[x->label], b->flame->labels.items[y->label]);
+}
+
+static void order_children(Flame *flame, uint32_t parent, Ordered *room) {
+    FlameNode *nodes = flame->nodes.items;
+    size_t count = 0;
+    for (uint32_t child = nodes[parent].first_child; child; child = nodes[child].next_sibling)
+        room[count++] = (Ordered){flame, child};
+    if (count < 2) return;
+    qsort(room, count, sizeof *room, compare_siblings);
+    uint32_t next = 0;
+    for (size_t i = count; i-- > 0;) {
+        nodes[room[i].node].next_sibling = next;
+        next = room[i].node;
+    }
+    nodes[parent].first_child = next;
 }
 
 // Children come after their parents, so sums run backwards.
 void flame_finish(Flame *flame) {
     AUTO(arena_done) Arena scratch = {0};
     size_t count = flame->nodes.count;
-    Ordered *order = ARENA_ARRAY(&scratch, Ordered, count);
+    Ordered *room = ARENA_ARRAY(&scratch, Ordered, count);
     for (size_t i = count; i-- > 0;) {
-        FlameNode *node = &flame->nodes.items[i];
-        order[i] = (Ordered){flame, (uint32_t)i};
+        FlameNode *node = &flame->nodes.items[i], *parent = &flame->nodes.items[node->parent];
         for (unsigned side = 0; side < 2; side++) {
             node->total[side] += node->self[side];
-            if (i) flame->nodes.items[node->parent].total[side] += node->total[side];
+            if (i) parent->total[side] += node->total[side];
         }
+        if (!i) continue;
+        node->next_sibling = parent->first_child;
+        parent->first_child = (uint32_t)i;
     }
-    qsort(order + 1, count - 1, sizeof *order, compare_siblings);
-    for (size_t i = count; i-- > 1;) {
-        FlameNode *node = &flame->nodes.items[order[i].node];
-        node->next_sibling = flame->nodes.items[node->parent].first_child;
-        flame->nodes.items[node->parent].first_child = order[i].node;
-    }
+    for (size_t i = 0; i < count; i++) order_children(flame, (uint32_t)i, room);
 }
 
 uint32_t flame_next(const Flame *flame, uint32_t node) {

@@ -23,7 +23,7 @@ typedef struct Flame {
     Str name, baseline_name;
 } Flame;
 
-void flame_open(Flame *flame);
+void flame_open(Flame *flame, bool compares); // whether a baseline will be added
 void flame_close(Flame *flame);
 static inline void flame_close_auto(Flame *flame) {
     flame_close(flame);

@@ -139,7 +139,7 @@ void flame_write_svg(const Flame *flame, size_t max_bytes, FlameSink *sink, Flam
     int64_t total = flame->nodes.items[0].total[0];
     Image image = {.flame = flame,
                    .scale = total ? (double)WIDTH / (double)total : 0,
-                   .least = 0.1,
+                   .least = max_bytes ? 1 : 0.1,
                    .sink = sink,
                    .cut = cut};
     for (;; image.least *= 1.5) {

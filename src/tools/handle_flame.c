@@ -155,7 +155,6 @@ static Status add_baseline(ToolCall *call, const StackOptions *options, Flame *f
     AUTO(stack_call_close) StackCall stacks = {0};
     bool enough = false;
     TRY(stack_call_open(&other, options, &stacks, &enough, err));
-    flame->compares = true;
     flame->baseline_name = str_copy(&flame->arena, trace.file_name);
     if (enough) add_side(&stacks, flame, 1);
     doc_scope(call->doc, STR("Baseline"),
@@ -179,7 +178,7 @@ Status handle_get_flame_graph(ToolCall *call, Err *err) {
     StackOptions options = {.source = waits ? STACKS_WAITS : STACKS_SAMPLES, .needs_stacks = waits};
     AUTO(stack_call_close) StackCall stacks = {0};
     AUTO(flame_close) Flame flame;
-    flame_open(&flame);
+    flame_open(&flame, values_get(call->values, "baseline_id")->present);
     bool enough = false;
     TRY(stack_call_open(call, &options, &stacks, &enough, err));
     if (!enough) return OK;

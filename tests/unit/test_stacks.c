@@ -222,13 +222,15 @@ static void check_chain(Bench *bench, const Paths *paths, uint32_t function, boo
     arena_done(&arena);
 }
 
-static void check_flame(const Bench *bench) {
+static void check_flame(const Bench *bench, bool compares) {
     Flame flame;
-    flame_open(&flame);
-    flame.name = STR("test");
+    flame_open(&flame, compares);
+    flame.name = flame.baseline_name = STR("test");
     flame_add(&flame, bench->set, &bench->weights, NULL, 0);
+    if (compares) flame_add(&flame, bench->set, &bench->weights, NULL, 1);
     flame_finish(&flame);
     assert_int_equal(flame.nodes.items[0].total[0], bench->weights.weight);
+    assert_int_equal(flame.nodes.items[0].total[1], compares ? bench->weights.weight : 0);
     static const size_t LIMITS[] = {0, 400, 24000};
     for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
         FlameSink sink = {0};
@@ -253,7 +255,8 @@ static void check_all(Bench *bench, int64_t start_ns, size_t few) {
     bench_weigh(bench, start_ns);
     Paths paths = paths_of(bench);
     check_roots(bench, &paths);
-    check_flame(bench);
+    check_flame(bench, false);
+    check_flame(bench, true);
     if (!few) check_functions(bench, &paths);
     size_t done = 0;
     for (uint32_t f = 0; f <= bench->set->function_count && (!few || done < few); f++) {
