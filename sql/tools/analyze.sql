@@ -161,7 +161,10 @@ ORDER BY sum(weight_ns) DESC, module, function LIMIT 15
 -- section  symbols lines optional
 -- out      Line text(300)
 SELECT format('Symbols: {:.1f}% of the busy weight has function names',
-              100 - coalesce((SELECT sum(pct) FROM unresolved), 0))
+              -- whole numbers first: a sum of fractions depends on its order
+              percent((SELECT sum(weight_ns) FROM hot)
+                      - coalesce((SELECT sum(weight_ns) FROM unresolved), 0),
+                      (SELECT sum(weight_ns) FROM hot)))
        || coalesce((SELECT '; unresolved: ' || string_agg(format('{} ({:.1f}%)', module, pct), ', '
                                                           ORDER BY pct DESC, module)
                     FROM (SELECT * FROM unresolved WHERE pct > 1 AND module <> 'unknown'
@@ -242,7 +245,8 @@ WITH found AS (
            format('get_tcp_retransmits(trace_id="{}")', $trace_id)
     FROM tcp WHERE retransmits > 0 AND percent(retransmits, sends) > 0.5
     UNION ALL
-    SELECT 6, format('{:.0f}% of the busy weight has no function names', sum(pct)),
+    SELECT 6, format('{:.0f}% of the busy weight has no function names',
+                     percent(sum(weight_ns), (SELECT sum(weight_ns) FROM hot))),
            format('check_symbols(trace_id="{}")', $trace_id)
     FROM unresolved WHERE module <> 'unknown' HAVING sum(pct) > 10
     UNION ALL
