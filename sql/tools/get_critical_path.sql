@@ -61,7 +61,7 @@ dpc AS MATERIALIZED (
 ),
 -- Who had the CPU that a ready thread got in the end.
 holder AS MATERIALIZED (
-    SELECT number, format('CPU {} ran {}', any_value(cpu), string_agg(text, ', ' ORDER BY ns DESC, text)) AS evidence, arg_max(who, ns) AS what
+    SELECT number, format('CPU {} ran {}', any_value(cpu), string_agg(text, ', ' ORDER BY ns DESC, text)) AS evidence, arg_max(who, (ns, who)) AS what
     FROM (
         SELECT s.number, c.cpu, sum(least(c.end_ns, s.end_ns) - greatest(c.start_ns, s.start_ns))::BIGINT AS ns,
                CASE WHEN c.tid = 0 THEN 'idle' ELSE coalesce(n.process, 'unknown') || ' tid ' || c.tid END AS who,
@@ -79,7 +79,7 @@ holder AS MATERIALIZED (
 raised AS MATERIALIZED (
     SELECT number, ns, format('{:,.1f} us of it in DPCs and ISRs{}', ns / 1e3, coalesce(', most in ' || label, '')) AS evidence, label
     FROM (
-        SELECT s.number, sum(i.own_ns)::BIGINT AS ns, arg_max(f.label, i.own_ns) AS label
+        SELECT s.number, sum(i.own_ns)::BIGINT AS ns, arg_max(f.label, (i.own_ns, f.label)) AS label
         FROM long AS s JOIN interrupt_own AS i ON i.cpu = CASE s.state WHEN 0 THEN s.cpu ELSE s.next_cpu END LEFT JOIN frame_name AS f ON f.frame_id = i.frame_id
         WHERE s.state IN (0, 1) AND i.start_ns >= s.start_ns AND i.start_ns < s.end_ns
         GROUP BY s.number

@@ -28,3 +28,8 @@ CREATE MACRO cpu_role(busy_pct) AS
         WHEN busy_pct >= 2 THEN 'Low activity'
         ELSE 'Idle'
     END;
+
+-- The most frequent value, the smallest of equals: mode() takes whichever came first.
+CREATE MACRO most_common(x) AS
+    list_sort(list_transform(map_entries(histogram(x)),
+                             lambda e: {'n': -(e.value::BIGINT), 'k': e.key}))[1].k;

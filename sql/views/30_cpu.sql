@@ -3,9 +3,9 @@
 -- One row, none without samples: the stretch of time that was sampled. A trace often goes on after its kernel session
 -- (rundown, merged sessions), and time nobody sampled is not idle time.
 CREATE TABLE sample_span AS
-SELECT greatest(0, min(ts_ns) - coalesce(mode(weight_ns // greatest(ticks, 1)), 0)) AS start_ns,
+SELECT greatest(0, min(ts_ns) - coalesce(most_common(weight_ns // greatest(ticks, 1)), 0)) AS start_ns,
        max(ts_ns) AS end_ns,
-       mode(weight_ns // greatest(ticks, 1)) AS interval_ns,
+       most_common(weight_ns // greatest(ticks, 1)) AS interval_ns,
        (SELECT count(*) = 0 FROM sample_interval WHERE source = 0) AS interval_assumed,
        (SELECT cpu_count FROM trace LIMIT 1)::BIGINT AS cpus,
        (SELECT events_lost + buffers_lost > 0 FROM trace LIMIT 1)

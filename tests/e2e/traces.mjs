@@ -109,11 +109,15 @@ try {
   let answered = false;
   client.request('tools/call', { name: 'load_trace', arguments: { etl_path: large, wait_seconds: 300 } })
     .then(() => { answered = true; });
+  let status;
+  do {
+    status = JSON.parse((await client.call('get_load_status', { etl_path: large })).text);
+  } while (status.status === 'not_found');
   client.send({ method: 'notifications/cancelled', params: { requestId: id } });
   const at = Date.now();
   await client.request('ping', {});
   assert.ok(Date.now() - at < 5000, 'the server answers while a trace loads');
-  const status = JSON.parse((await client.call('get_load_status', { etl_path: large })).text);
+  status = JSON.parse((await client.call('get_load_status', { etl_path: large })).text);
   assert.ok(['extracting', 'ready'].includes(status.status), status.status);
   if (status.status === 'extracting') {
     await client.call('unload_trace', { trace_id: status.trace_id });
