@@ -82,7 +82,7 @@ FROM (
 -- empty    No thread waited here.
 SELECT coalesce(site, 'no stack'), wait_reason_name(arg_max(reason, (max_ns, utid, waker))), sum(waits)::BIGINT, sum(wait_ns)::BIGINT,
        percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), sum(wait_ns) / sum(waits), max(max_ns), sum(ready_ns)::BIGINT,
-       count(DISTINCT utid), arg_max(waker, (max_ns, utid, waker)), arg_max(waker_site, (max_ns, utid, waker)), any_value(stack)
+       count(DISTINCT utid), arg_max(waker, (max_ns, utid, waker)), arg_max(waker_site, (max_ns, utid, waker)), min(stack)
 FROM cell
 GROUP BY wait_stack_id, site
 ORDER BY sum(wait_ns) DESC, sum(waits) DESC, site, wait_stack_id
