@@ -38,6 +38,7 @@ typedef struct Side {
     TraceHold hold;
     WatchTicket ticket;
     Str name, id;
+    Trace *trace; // of the registry; NULL: an id of an earlier process
     Facts facts;
     int64_t from_ns, to_ns;
     bool whole;
@@ -79,8 +80,9 @@ static Status begin_side(Compare *compare, Side *side, Err *err) {
     Str given = str_trim(values_text(call->values, side->param));
     Err why = {0};
     mutex_lock(&call->engine->mutex);
-    bool known = registry_find(call->engine, given) != NULL;
+    side->trace = registry_find(call->engine, given);
     mutex_unlock(&call->engine->mutex);
+    bool known = side->trace != NULL;
     side->id = given;
     if (known || !str_ends_nocase(given, STR(".etl"))) {
         bool id = known || str_starts(given, STR("trace_"));
@@ -97,6 +99,31 @@ static Status begin_side(Compare *compare, Side *side, Err *err) {
     Status status = load_start(call->engine, &request, call->arena, &trace, &already, &why);
     if (status != OK) return blame(side, status, &why, err);
     side->id = str_from_c(trace->identity.trace_id);
+    side->trace = trace;
+    return OK;
+}
+
+// Both loads share one waiting time, so that the call ends in time whatever their sizes.
+static Status wait_for_sides(Compare *compare, Err *err) {
+    Engine *engine = compare->call->engine;
+    uint64_t start = os_now_ns();
+    for (int i = 0; i < SIDES; i++) {
+        Side *side = &compare->sides[i];
+        if (!side->trace) continue;
+        double left =
+            engine_settings(engine)->load_wait_seconds - (double)(os_now_ns() - start) / 1e9;
+        TRY(load_wait(engine, side->trace, left > 0 ? left : 0, compare->call->context, err));
+        mutex_lock(&engine->mutex);
+        bool loading = side->trace->state == TRACE_LOADING;
+        double percent = load_percent(side->trace), eta = load_eta_seconds(engine, side->trace);
+        mutex_unlock(&engine->mutex);
+        if (loading)
+            return err_set(err, ERR_LIMIT,
+                           "%s: " STR_FMT " is still loading: %.0f %%, about %.0f s left. Call "
+                           "get_load_status(trace_id=\"" STR_FMT "\", wait_seconds=10), then this "
+                           "tool again",
+                           side->param, STR_ARG(side->id), percent, eta, STR_ARG(side->id));
+    }
     return OK;
 }
 
@@ -599,6 +626,7 @@ Status handle_compare_traces(ToolCall *call, Err *err) {
     read_modules(&compare);
     TRY(read_windows(&compare, err));
     for (int i = 0; i < SIDES; i++) TRY(begin_side(&compare, &compare.sides[i], err));
+    TRY(wait_for_sides(&compare, err));
     Status status = OK;
     for (int i = 0; i < SIDES && status == OK; i++)
         status = finish_side(&compare, &compare.sides[i], err);

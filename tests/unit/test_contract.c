@@ -307,11 +307,71 @@ static void test_entity_ids(void **state) {
     }
 }
 
+// Two traces of one machine: the same machine, process and driver have the same ids, and each trace
+// has its lines in entities.jsonl once, however often it is loaded.
+static size_t count_lines_with(Str text, const char *part) {
+    Str line = {0};
+    size_t count = 0;
+    while (str_next(&text, '\n', &line)) count += str_find(line, s(part)) != SIZE_MAX;
+    return count;
+}
+
+static Str id_of(Str text, const char *type, const char *trace_id, const char *part) {
+    Str line = {0};
+    while (str_next(&text, '\n', &line)) {
+        if (str_find(line, s(type)) == SIZE_MAX || str_find(line, s(trace_id)) == SIZE_MAX ||
+            str_find(line, s(part)) == SIZE_MAX)
+            continue;
+        size_t at = str_find(line, s("\"entity_id\":\""));
+        return str_slice(line, at + 13, at + 13 + 36);
+    }
+    fail_msg("no %s %s", type, part);
+    return (Str){0};
+}
+
+static void test_entities_of_two_traces(void **state) {
+    (void)state;
+    Walk walk = {0};
+    Arena arena = {0};
+    Err err = {0};
+    Str folder = path_join(&arena, os_cache_folder(&arena),
+                           str_format(&arena, "evidence-%d", os_process_id()));
+    assert_int_equal(setenv("ETW_MCP_EVIDENCE_PATH", folder.p, 1), 0);
+    open_walk(&walk, &arena);
+    const char *first = walk.trace_id, *second = NULL, *again = NULL;
+    Str script = {0}, source = str_format(&arena, "%s/tests/support/demo.trace", ETW_SOURCE_DIR);
+    Str other = path_join(&arena, walk.folder, s("other.etl"));
+    assert_int_equal(file_read_all(source, 1 << 20, &arena, &script, &err), OK);
+    assert_int_equal(etl_build_script_file(script, other, &err), OK);
+    assert_int_equal(engine_load(walk.engine, other, false, NULL, &arena, &second, &err), OK);
+    assert_int_equal(engine_load(walk.engine, other, true, NULL, &arena, &again, &err), OK);
+    Str text = {0}, path = path_join(&arena, folder, s("entities.jsonl"));
+    assert_int_equal(file_read_all(path, 16 << 20, &arena, &text, &err), OK);
+    assert_int_equal(count_lines_with(text, "\"type\":\"machine\""), 2);
+    assert_int_equal(count_lines_with(text, first), count_lines_with(text, second));
+    assert_true(count_lines_with(text, first) > 10);
+    static const char *const TYPES[][2] = {
+        {"machine", "machine"     },
+        {"process", "dbengine.exe"},
+        {"module",  "dbengine.exe"},
+        {"driver",  "storport"    }
+    };
+    for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
+        Str type = str_format(&arena, "\"type\":\"%s\"", TYPES[i][0]);
+        assert_true(str_eq(id_of(text, type.p, first, TYPES[i][1]),
+                           id_of(text, type.p, second, TYPES[i][1])));
+    }
+    assert_int_equal(unsetenv("ETW_MCP_EVIDENCE_PATH"), 0);
+    (void)os_remove_tree(folder, NULL);
+    close_walk(&walk, &arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_tool_of_the_contract),
         cmocka_unit_test(test_the_walk_sees_mistakes),
         cmocka_unit_test(test_entity_ids),
+        cmocka_unit_test(test_entities_of_two_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
