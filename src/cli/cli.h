@@ -39,6 +39,8 @@ ExitCode command_export(Cli *cli);
 
 // dump.c
 ExitCode command_dump(Cli *cli);
+// providers.c: docs/providers.md
+ExitCode command_providers(Cli *cli);
 
 // output.c: everything that goes to stdout and stderr
 void out_text(Str text); // a reader that went away is not an error

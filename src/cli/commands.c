@@ -195,14 +195,15 @@ static const struct {
     const char *name;
     ExitCode (*run)(Cli *cli);
 } COMMANDS[] = {
-    {"analyze", command_analyze},
-    {"call",    command_call   },
-    {"sql",     command_sql    },
-    {"dump",    command_dump   },
-    {"extract", command_extract},
-    {"export",  command_export },
-    {"tools",   command_tools  },
-    {"schema",  command_schema },
+    {"analyze",   command_analyze  },
+    {"call",      command_call     },
+    {"sql",       command_sql      },
+    {"dump",      command_dump     },
+    {"extract",   command_extract  },
+    {"export",    command_export   },
+    {"tools",     command_tools    },
+    {"schema",    command_schema   },
+    {"providers", command_providers},
 };
 
 ExitCode command_run(Cli *cli) {

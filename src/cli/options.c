@@ -21,6 +21,7 @@ static const char HELP[] =
     "                                                    .json or .parquet; the report as .md\n"
     "       etw-mcp tools [NAME | --markdown]            the tools, or the help of one\n"
     "       etw-mcp schema                               the tables, as Markdown\n"
+    "       etw-mcp providers                            how events get their fields, as Markdown\n"
     "\n"
     "options:\n"
     "  --json, --csv       the answer in that form instead of Markdown (call, analyze, sql)\n"

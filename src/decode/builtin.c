@@ -323,3 +323,13 @@ Str builtin_provider_name(Builtin *builtin, const Guid *provider) {
     const TableFile *file = file_of(builtin, provider);
     return file ? file->name : (Str){0};
 }
+
+bool builtin_info(Builtin *builtin, size_t index, BuiltinInfo *out) {
+    if (index >= builtin->file_count) return false;
+    TableFile *file = &builtin->files[index];
+    file_index(file);
+    *out = (BuiltinInfo){.guid = file->guid, .name = file->name, .layouts = file->groups.count};
+    for (size_t i = 0; i < file->groups.count; i++) // lines of one id stand together
+        out->events += i == 0 || file->groups.items[i].id != file->groups.items[i - 1].id;
+    return true;
+}

@@ -13,6 +13,13 @@ void builtin_close(Builtin *builtin); // accepts NULL
 // the tables is read as the newest one (answer->exact is false then).
 bool builtin_find(Builtin *builtin, const SourceKey *key, uint32_t os_build, Arena *arena,
                   SourceAnswer *answer);
+typedef struct BuiltinInfo {
+    Guid guid;
+    Str name;
+    size_t events, layouts; // distinct ids; layouts of all their versions and builds
+} BuiltinInfo;
+// False behind the last table.
+bool builtin_info(Builtin *builtin, size_t index, BuiltinInfo *out);
 // p == NULL: not in the tables.
 Str builtin_provider_name(Builtin *builtin, const Guid *provider);
 

@@ -144,10 +144,18 @@ static bool parse_map(Rd *r, FieldsMap *map, Arena *arena) {
     return rd_ok(r);
 }
 
+// Names are keys: readers of JSON choke on control characters in them.
+static Str get_name(Rd *r, Arena *arena) {
+    Str raw = get_text(r);
+    Str text = str_from_8bit(arena, (const uint8_t *)raw.p, raw.n);
+    char *name = arena_bytes(arena, text.n);
+    for (size_t i = 0; i < text.n; i++) name[i] = (unsigned char)text.p[i] < ' ' ? '?' : text.p[i];
+    return (Str){name, text.n};
+}
+
 static bool parse_def(Rd *r, FieldsNode *node, Arena *arena) {
     FieldsDef *def = &node->def;
-    Str name = get_text(r);
-    def->name = str_from_8bit(arena, (const uint8_t *)name.p, name.n);
+    def->name = get_name(r, arena);
     def->type = rd_u8(r);
     def->out = rd_u8(r);
     uint8_t kinds = rd_u8(r);
