@@ -18,7 +18,8 @@
 event AS (
     -- An address is reused: a free belongs to the last allocation of that address before it.
     SELECT ts_ns, seq, kind, address, bytes, tag, pool_type, stack_id,
-           lag(kind) OVER w AS before_kind, lead(kind) OVER w AS next_kind, lead(ts_ns) OVER w AS next_ns
+           lag(kind) OVER w AS before_kind, lead(kind) OVER w AS next_kind, lead(ts_ns) OVER w
+               AS next_ns
     FROM pool_event WINDOW w AS (PARTITION BY address ORDER BY ts_ns, seq)
 ),
 block AS MATERIALIZED (
@@ -27,9 +28,13 @@ block AS MATERIALIZED (
            CASE WHEN e.next_kind = 'free' THEN e.next_ns END AS free_ns,
            e.next_kind = 'alloc' AS lost_free
     FROM event AS e LEFT JOIN stack_site AS s ON s.stack_id = e.stack_id
-    WHERE e.kind = 'alloc' AND filter_hits(e.tag, $tag_filter) AND filter_hits(pool_owner(s.modules), $module_filter)
-      AND ($pool_type IS NULL OR list_contains(CASE $pool_type WHEN 'paged' THEN ['paged', 'paged session']
-              WHEN 'nx' THEN ['nonpaged nx', 'nonpaged nx session'] ELSE ['nonpaged', 'nonpaged nx', 'nonpaged session', 'nonpaged nx session'] END, pool_kind(e.pool_type)))
+    WHERE e.kind = 'alloc' AND filter_hits(e.tag, $tag_filter)
+        AND filter_hits(pool_owner(s.modules), $module_filter)
+      AND ($pool_type IS NULL OR list_contains(CASE $pool_type WHEN 'paged' THEN ['paged',
+          'paged session']
+              WHEN 'nx' THEN ['nonpaged nx', 'nonpaged nx session'] ELSE ['nonpaged',
+                  'nonpaged nx', 'nonpaged session', 'nonpaged nx session'] END,
+                  pool_kind(e.pool_type)))
 ),
 stray AS MATERIALIZED (
     SELECT tag, pool_kind(pool_type) AS pool, count(*) AS frees FROM event
@@ -41,28 +46,35 @@ moment AS (
 ),
 peak AS (
     SELECT tag, module, pool, max(size) AS peak_bytes, min(delta) >= 0 AS only_grew
-    FROM (SELECT tag, module, pool, delta, sum(delta) OVER (PARTITION BY tag, module, pool ORDER BY ts_ns, delta DESC ROWS UNBOUNDED PRECEDING) AS size FROM moment)
+    FROM (SELECT tag, module, pool, delta, sum(delta) OVER (PARTITION BY tag, module,
+        pool ORDER BY ts_ns, delta DESC ROWS UNBOUNDED PRECEDING) AS size FROM moment)
     GROUP BY ALL
 ),
 total AS MATERIALIZED (
     SELECT b.tag, b.module, b.pool, count(*) AS allocs, count(b.free_ns) AS frees,
            count(*) FILTER (b.free_ns IS NULL AND NOT coalesce(b.lost_free, false)) AS active,
-           coalesce(sum(b.bytes) FILTER (b.free_ns IS NULL AND NOT coalesce(b.lost_free, false)), 0)::BIGINT AS active_bytes,
-           sum(b.bytes)::BIGINT AS all_bytes, any_value(p.peak_bytes)::BIGINT AS peak_bytes, any_value(p.only_grew) AS only_grew
+           coalesce(sum(b.bytes) FILTER (b.free_ns IS NULL AND NOT coalesce(b.lost_free, false)),
+               0)::BIGINT AS active_bytes,
+           sum(b.bytes)::BIGINT AS all_bytes, any_value(p.peak_bytes)::BIGINT AS peak_bytes,
+               any_value(p.only_grew) AS only_grew
     FROM block AS b JOIN peak AS p ON p.tag = b.tag AND p.module = b.module AND p.pool = b.pool
     GROUP BY b.tag, b.module, b.pool
 )
 -- section  scope values
 -- out      Name  text
 -- out      Value text(300)
-SELECT 'Source', 'pool events (exact)' || CASE WHEN EXISTS (SELECT 1 FROM pool_event WHERE stack_id IS NOT NULL) THEN '; modules from their stacks'
+SELECT 'Source', 'pool events (exact)' || CASE WHEN EXISTS (SELECT 1 FROM pool_event
+    WHERE stack_id IS NOT NULL) THEN '; modules from their stacks'
        ELSE '; no stacks are recorded with them, so modules are unknown (stack flag PoolAlloc)' END
 UNION ALL
-SELECT 'Totals', format('{:,} allocations ({:,} KB), {:,} of them freed, {:,} active ({:,} KB)', coalesce(sum(allocs), 0)::BIGINT, coalesce(sum(all_bytes), 0)::BIGINT // 1024,
-              coalesce(sum(frees), 0)::BIGINT, coalesce(sum(active), 0)::BIGINT, coalesce(sum(active_bytes), 0)::BIGINT // 1024)
+SELECT 'Totals', format('{:,} allocations ({:,} KB), {:,} of them freed, {:,} active ({:,} KB)',
+    coalesce(sum(allocs), 0)::BIGINT, coalesce(sum(all_bytes), 0)::BIGINT // 1024,
+              coalesce(sum(frees), 0)::BIGINT, coalesce(sum(active), 0)::BIGINT,
+                  coalesce(sum(active_bytes), 0)::BIGINT // 1024)
 FROM total
 UNION ALL
-SELECT 'Frees of older blocks', format('{:,} (allocated before the trace, or their allocation was lost)', sum(frees)::BIGINT)
+SELECT 'Frees of older blocks', format('{:,} (allocated before the trace, or their allocation was '
+    'lost)', sum(frees)::BIGINT)
 FROM stray HAVING sum(frees) > 0
 -- section  main table
 -- out      Tag           text
@@ -76,15 +88,20 @@ FROM stray HAVING sum(frees) > 0
 -- out      "Peak KB"     kb        Highest within the trace.
 -- out      "Growth KB/s" number
 -- empty    No pool allocation here.
-SELECT tag, module, pool, allocs, frees, active, active_bytes, percent(active_bytes, sum(active_bytes) OVER ()), peak_bytes,
+SELECT tag, module, pool, allocs, frees, active, active_bytes, percent(active_bytes,
+    sum(active_bytes) OVER ()), peak_bytes,
        active_bytes / 1024.0 / greatest(1e-9, (SELECT duration_ns / 1e9 FROM trace))
 FROM total
-ORDER BY CASE $sort_by WHEN 'bytes' THEN active_bytes WHEN 'allocs' THEN allocs ELSE all_bytes END DESC, allocs DESC, tag, module, pool
+ORDER BY CASE $sort_by WHEN 'bytes' THEN active_bytes WHEN 'allocs' THEN allocs
+    ELSE all_bytes END DESC, allocs DESC, tag, module, pool
 -- section  grew notes
 -- out      Note text
-SELECT 'Never freed in the trace, so their active size only grew: ' || string_agg(tag, ', ' ORDER BY active_bytes DESC, tag)
-FROM (SELECT tag, sum(active_bytes) AS active_bytes FROM total GROUP BY tag HAVING bool_and(only_grew) AND sum(allocs) > 1 ORDER BY sum(active_bytes) DESC, tag LIMIT 10)
+SELECT 'Never freed in the trace, so their active size only grew: ' || string_agg(tag,
+    ', ' ORDER BY active_bytes DESC, tag)
+FROM (SELECT tag, sum(active_bytes) AS active_bytes FROM total GROUP BY tag
+    HAVING bool_and(only_grew) AND sum(allocs) > 1 ORDER BY sum(active_bytes) DESC, tag LIMIT 10)
 HAVING count(*) > 0
 UNION ALL
-SELECT format('{:,} blocks were allocated again at the same address without a free in between: frees were lost.', count(*))
+SELECT format('{:,} blocks were allocated again at the same address without a free in between: '
+    'frees were lost.', count(*))
 FROM block WHERE lost_free HAVING count(*) > 0

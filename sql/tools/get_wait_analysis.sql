@@ -16,7 +16,8 @@
 -- needs    context_switch
 -- common
 who AS MATERIALIZED (
-    SELECT utid, upid, tid, pid, coalesce(process, 'unknown') AS process, thread_name FROM thread_name
+    SELECT utid, upid, tid, pid, coalesce(process, 'unknown') AS process,
+        thread_name FROM thread_name
     WHERE tid <> 0 AND process_hits(process, pid, $process) AND ($thread IS NULL OR tid = $thread)
 ),
 turn AS MATERIALIZED (
@@ -26,20 +27,26 @@ turn AS MATERIALIZED (
 ),
 sites AS (SELECT stack_id, site, stack FROM stack_site),
 wait AS MATERIALIZED (
-    SELECT t.utid, t.reason, t.end_ns AS from_ns, t.off_end_ns, t.ready_ns IS NOT NULL AS woken, t.resumed, t.ready_in_dpc,
+    SELECT t.utid, t.reason, t.end_ns AS from_ns, t.off_end_ns, t.ready_ns IS NOT NULL AS woken,
+        t.resumed, t.ready_in_dpc,
            t.waker_utid, t.wait_stack_id, t.ready_stack_id,
-           greatest(0, least(coalesce(t.ready_ns, t.off_end_ns), $end_ns) - greatest(t.end_ns, $start_ns)) AS wait_ns,
-           greatest(0, least(t.off_end_ns, $end_ns) - greatest(coalesce(t.ready_ns, t.off_end_ns), $start_ns)) AS ready_ns_all
+           greatest(0, least(coalesce(t.ready_ns, t.off_end_ns), $end_ns) - greatest(t.end_ns,
+               $start_ns)) AS wait_ns,
+           greatest(0, least(t.off_end_ns, $end_ns) - greatest(coalesce(t.ready_ns, t.off_end_ns),
+               $start_ns)) AS ready_ns_all
     FROM turn AS t
     WHERE t.off_kind = 'waiting' AND t.end_ns < $end_ns AND t.off_end_ns > $start_ns
 ),
 -- Named after they are counted: waits are many, their kinds are few.
 cell AS MATERIALIZED (
     SELECT c.*, s.site, s.stack, r.site AS waker_site,
-           waker_text(CASE WHEN c.woken THEN 0 END, c.resumed, c.ready_in_dpc, k.process, k.pid, k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker
+           waker_text(CASE WHEN c.woken THEN 0 END, c.resumed, c.ready_in_dpc, k.process, k.pid,
+               k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker
     FROM (
-        SELECT utid, reason, woken, resumed, ready_in_dpc, waker_utid, wait_stack_id, ready_stack_id, count(*) AS waits,
-               sum(wait_ns)::BIGINT AS wait_ns, max(wait_ns) AS max_ns, sum(ready_ns_all)::BIGINT AS ready_ns
+        SELECT utid, reason, woken, resumed, ready_in_dpc, waker_utid, wait_stack_id,
+            ready_stack_id, count(*) AS waits,
+               sum(wait_ns)::BIGINT AS wait_ns, max(wait_ns) AS max_ns, sum(ready_ns_all)::BIGINT
+                   AS ready_ns
         FROM wait GROUP BY ALL
     ) AS c
     LEFT JOIN sites AS s ON s.stack_id = c.wait_stack_id
@@ -49,18 +56,27 @@ cell AS MATERIALIZED (
 -- section  scope values
 -- out      Name  text
 -- out      Value text(300)
-SELECT 'Source', 'context switches (exact)' || CASE WHEN EXISTS (FROM ready_thread) THEN ' and ready events'
-       ELSE '; ready events are not recorded, so no waker is known and time ready counts as waiting (WPR flag ReadyThread)' END
+SELECT 'Source', 'context switches (exact)' || CASE WHEN EXISTS (FROM ready_thread)
+    THEN ' and ready events'
+       ELSE '; ready events are not recorded, so no waker is known and time ready counts as '
+           'waiting (WPR flag ReadyThread)' END
 UNION ALL
-SELECT 'Threads', format('{:,} with events here, of {:,} that match', (SELECT count(DISTINCT utid) FROM turn), (SELECT count(*) FROM who))
+SELECT 'Threads', format('{:,} with events here, of {:,} that match', (SELECT count(DISTINCT utid)
+    FROM turn), (SELECT count(*) FROM who))
 UNION ALL
-SELECT 'Time', format('{:,.3f} ms running, {:,.3f} ms ready, {:,.3f} ms waiting{}', run_ns / 1e6, ready_ns / 1e6, wait_ns / 1e6,
-              CASE WHEN unknown_ns > 0 THEN format(', {:,.3f} ms unknown', unknown_ns / 1e6) ELSE '' END)
+SELECT 'Time', format('{:,.3f} ms running, {:,.3f} ms ready, {:,.3f} ms waiting{}', run_ns / 1e6,
+    ready_ns / 1e6, wait_ns / 1e6,
+              CASE WHEN unknown_ns > 0 THEN format(', {:,.3f} ms unknown', unknown_ns / 1e6)
+                  ELSE '' END)
 FROM (
-    SELECT coalesce(sum(greatest(0, least(end_ns, $end_ns) - greatest(start_ns, $start_ns))) FILTER (ran), 0)::BIGINT AS run_ns,
-           coalesce(sum(greatest(0, least(off_end_ns, $end_ns) - greatest(CASE WHEN off_kind = 'waiting' THEN ready_ns ELSE end_ns END, $start_ns)))
-                    FILTER (off_kind = 'ready' OR (off_kind = 'waiting' AND ready_ns IS NOT NULL)), 0)::BIGINT AS ready_ns,
-           coalesce(sum(greatest(0, least(off_end_ns, $end_ns) - greatest(end_ns, $start_ns))) FILTER (off_kind = 'unknown'), 0)::BIGINT AS unknown_ns,
+    SELECT coalesce(sum(greatest(0, least(end_ns, $end_ns) - greatest(start_ns, $start_ns)))
+        FILTER (ran), 0)::BIGINT AS run_ns,
+           coalesce(sum(greatest(0, least(off_end_ns, $end_ns) - greatest(CASE
+               WHEN off_kind = 'waiting' THEN ready_ns ELSE end_ns END, $start_ns)))
+                    FILTER (off_kind = 'ready' OR (off_kind = 'waiting' AND ready_ns IS NOT NULL)),
+                        0)::BIGINT AS ready_ns,
+           coalesce(sum(greatest(0, least(off_end_ns, $end_ns) - greatest(end_ns, $start_ns)))
+               FILTER (off_kind = 'unknown'), 0)::BIGINT AS unknown_ns,
            (SELECT coalesce(sum(wait_ns), 0)::BIGINT FROM wait) AS wait_ns
     FROM turn
 )
@@ -80,9 +96,12 @@ FROM (
 -- out      "Waker site"   text(120)
 -- out      "Wait stack"   text(400)
 -- empty    No thread waited here.
-SELECT coalesce(site, 'no stack'), wait_reason_name(arg_max(reason, (max_ns, utid, waker))), sum(waits)::BIGINT, sum(wait_ns)::BIGINT,
-       percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), sum(wait_ns) / sum(waits), max(max_ns), sum(ready_ns)::BIGINT,
-       count(DISTINCT utid), arg_max(waker, (max_ns, utid, waker)), arg_max(waker_site, (max_ns, utid, waker)), min(stack)
+SELECT coalesce(site, 'no stack'), wait_reason_name(arg_max(reason, (max_ns, utid, waker))),
+    sum(waits)::BIGINT, sum(wait_ns)::BIGINT,
+       percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), sum(wait_ns) / sum(waits), max(max_ns),
+           sum(ready_ns)::BIGINT,
+       count(DISTINCT utid), arg_max(waker, (max_ns, utid, waker)), arg_max(waker_site,
+           (max_ns, utid, waker)), min(stack)
 FROM cell
 GROUP BY wait_stack_id, site
 ORDER BY sum(wait_ns) DESC, sum(waits) DESC, site, wait_stack_id
@@ -98,8 +117,10 @@ ORDER BY sum(wait_ns) DESC, sum(waits) DESC, site, wait_stack_id
 -- out      "P99 us"       us~
 -- out      "Max us"       us
 -- out      Threads        count
-SELECT coalesce(wait_reason_name(reason), 'unknown'), count(*), sum(wait_ns)::BIGINT, percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()),
-       avg(wait_ns), quantile_cont(wait_ns, 0.5), quantile_cont(wait_ns, 0.99), count(*) < 100, max(wait_ns), count(DISTINCT utid)
+SELECT coalesce(wait_reason_name(reason), 'unknown'), count(*), sum(wait_ns)::BIGINT,
+    percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()),
+       avg(wait_ns), quantile_cont(wait_ns, 0.5), quantile_cont(wait_ns, 0.99), count(*) < 100,
+           max(wait_ns), count(DISTINCT utid)
 FROM wait GROUP BY reason ORDER BY sum(wait_ns) DESC, reason
 -- section  wakers table optional
 -- heading  By waker
@@ -111,7 +132,8 @@ FROM wait GROUP BY reason ORDER BY sum(wait_ns) DESC, reason
 -- out      Threads        count    Woken.
 -- out      "Waker site"   text(160)  Of the longest wait.
 -- out      "Wait site"    text(120)  Of the longest wait.
-SELECT waker, sum(waits)::BIGINT, sum(wait_ns)::BIGINT, percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), count(DISTINCT utid),
+SELECT waker, sum(waits)::BIGINT, sum(wait_ns)::BIGINT, percent(sum(wait_ns), sum(sum(wait_ns))
+    OVER ()), count(DISTINCT utid),
        arg_max(waker_site, (max_ns, utid, waker)), arg_max(site, (max_ns, utid, waker))
 FROM cell GROUP BY waker ORDER BY sum(wait_ns) DESC, waker
 -- section  longest table optional
@@ -126,8 +148,10 @@ FROM cell GROUP BY waker ORDER BY sum(wait_ns) DESC, waker
 -- out      Reason         text
 -- out      Waker          text(80)
 -- out      "Wait site"    text(120)
-SELECT w.from_ns, n.process, n.pid, n.tid, n.thread_name, w.wait_ns, CASE WHEN w.woken THEN w.ready_ns_all END, wait_reason_name(w.reason),
-       waker_text(CASE WHEN w.woken THEN 0 END, w.resumed, w.ready_in_dpc, k.process, k.pid, k.tid, (SELECT EXISTS (FROM ready_thread))), s.site
+SELECT w.from_ns, n.process, n.pid, n.tid, n.thread_name, w.wait_ns, CASE WHEN w.woken
+    THEN w.ready_ns_all END, wait_reason_name(w.reason),
+       waker_text(CASE WHEN w.woken THEN 0 END, w.resumed, w.ready_in_dpc, k.process, k.pid, k.tid,
+           (SELECT EXISTS (FROM ready_thread))), s.site
 FROM (SELECT * FROM wait ORDER BY resumed DESC, wait_ns DESC, from_ns, utid LIMIT 10) AS w
 JOIN who AS n ON n.utid = w.utid
 LEFT JOIN thread_name AS k ON k.utid = w.waker_utid
@@ -135,10 +159,12 @@ LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id
 ORDER BY w.resumed DESC, w.wait_ns DESC, w.from_ns, w.utid
 -- section  missing notes
 -- out      Note text
-SELECT 'No stacks are recorded with the context switches, so places in code are unknown (stack flag CSwitch).'
+SELECT 'No stacks are recorded with the context switches, so places in code are unknown (stack '
+    'flag CSwitch).'
 WHERE EXISTS (FROM wait) AND NOT EXISTS (SELECT 1 FROM thread_turn WHERE wait_stack_id IS NOT NULL)
 UNION ALL
-SELECT format('{:,} of {:,} switches of the trace do not follow from the one before on their CPU: some are missing, and what they would tell counts as unknown.',
+SELECT format('{:,} of {:,} switches of the trace do not follow from the one before on their CPU: '
+    'some are missing, and what they would tell counts as unknown.',
               count(*) FILTER (NOT whole), count(*))
 FROM cpu_turn HAVING count(*) FILTER (NOT whole) > 0
 UNION ALL
@@ -146,9 +172,11 @@ SELECT format('{:,} of the waits had not ended when the trace or the window did.
 FROM wait WHERE NOT resumed OR off_end_ns >= $end_ns HAVING count(*) > 0
 -- section  follow next
 -- out      Call text
-SELECT format('get_critical_path(trace_id="{{trace_id}}", thread="{}", start_time={:.6f}, end_time={:.6f})', n.tid,
+SELECT format('get_critical_path(trace_id="{{trace_id}}", thread="{}", start_time={:.6f}, '
+    'end_time={:.6f})', n.tid,
               (w.from_ns // 1000) / 1e6, (w.off_end_ns // 1000 + 1) / 1e6)
-FROM (SELECT * FROM wait WHERE resumed ORDER BY wait_ns DESC, from_ns, utid LIMIT 1) AS w JOIN who AS n ON n.utid = w.utid
+FROM (SELECT * FROM wait WHERE resumed ORDER BY wait_ns DESC, from_ns, utid LIMIT 1) AS w JOIN who
+    AS n ON n.utid = w.utid
 UNION ALL
 SELECT 'get_lock_contention(trace_id="{trace_id}")' FROM wait WHERE is_lock_reason(reason)
 HAVING sum(wait_ns) > 0.3 * (SELECT sum(wait_ns) FROM wait)

@@ -1,7 +1,10 @@
 -- Functions that burn CPU while they wait for a lock. Names of exports have a star in front.
 CREATE MACRO is_spin_function(name) AS
     regexp_matches(ltrim(name, '*'),
-        '^(KxWaitForSpinLockAndAcquire|KxWaitForLockOwnerShip(WithIrql)?|Ke(Try[Tt]o)?Acquire\w*SpinLock\w*|KiAcquire\w*SpinLock\w*|Ex(p|i)?WaitForSpinLock\w*|ExpWait\w*SpinLock\w*|ExAcquireSpinLock\w*|RtlpSpin\w*|RtlpEnterCriticalSectionContended|RtlpEnterCriticalSectionSpin\w*)$');
+        '^(KxWaitForSpinLockAndAcquire|KxWaitForLockOwnerShip(WithIrql)?'
+        '|Ke(Try[Tt]o)?Acquire\w*SpinLock\w*|KiAcquire\w*SpinLock\w*|ExAcquireSpinLock\w*'
+        '|Ex(p|i)?WaitForSpinLock\w*|ExpWait\w*SpinLock\w*|RtlpSpin\w*'
+        '|RtlpEnterCriticalSectionContended|RtlpEnterCriticalSectionSpin\w*)$');
 
 -- Reasons of a wait for a lock: WrResource, WrPushLock, WrMutex, WrFastMutex, WrGuardedMutex, WrRundown,
 -- WrKeyedEvent, WrAlertByThreadId (critical sections, slim locks).

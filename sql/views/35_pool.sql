@@ -7,5 +7,6 @@ CREATE MACRO pool_kind(type) AS
 -- module a line, innermost first.
 CREATE MACRO pool_owner(modules) AS
     coalesce(list_filter(string_split(rtrim(modules, chr(10)), chr(10)),
-                         lambda name: lower(name) NOT IN ('ntoskrnl.exe', 'ntkrnlmp.exe', 'hal.dll', 'verifier.sys'))[1],
+                         lambda name: lower(name) NOT IN ('ntoskrnl.exe', 'ntkrnlmp.exe',
+                             'hal.dll', 'verifier.sys'))[1],
              nullif(string_split(modules, chr(10))[1], ''));
