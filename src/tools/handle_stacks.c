@@ -80,8 +80,9 @@ static Status read_weights(StackCall *stacks, Err *err) {
                  : "");
     add_source(stacks, &query);
     buf_add_c(&query.sql, leaf ? " GROUP BY s.frame_id" : " GROUP BY s.stack_id, s.frame_id");
-    Status status = stack_weights(stacks->set, stacks->call->trace->session, buf_str(&query.sql),
-                                  query.args, query.count, stacks->arena, &stacks->weights, err);
+    StackQuery weighing = {buf_str(&query.sql), query.args, query.count};
+    Status status = stack_weights(stacks->set, stacks->call->trace->session, &weighing,
+                                  stacks->arena, &stacks->weights, err);
     buf_done(&query.sql);
     return status;
 }

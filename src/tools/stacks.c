@@ -297,11 +297,11 @@ static uint32_t node_of(const StackSet *set, uint64_t stack, uint32_t function) 
     return own ? (uint32_t)*own : node;
 }
 
-Status stack_weights(const StackSet *set, Session *session, Str sql, const Arg *args, size_t count,
-                     Arena *arena, StackWeights *out, Err *err) {
+Status stack_weights(const StackSet *set, Session *session, const StackQuery *query, Arena *arena,
+                     StackWeights *out, Err *err) {
     Integers rows;
     *out = (StackWeights){0};
-    TRY(session_integers(session, sql, args, count, 0, arena, &rows, err));
+    TRY(session_integers(session, query->sql, query->args, query->count, 0, arena, &rows, err));
     INVARIANT(rows.column_count >= 4);
     out->items = ARENA_ARRAY(arena, StackWeight, rows.row_count);
     out->count = rows.row_count;

@@ -66,9 +66,14 @@ typedef struct StackWeights {
     int64_t idle_weight;               // sum of a fifth column, when there is one
 } StackWeights;
 
-// `sql` gives (stack_id, frame_id, weight, samples); NULLs are 0.
-Status stack_weights(const StackSet *set, Session *session, Str sql, const Arg *args, size_t count,
-                     Arena *arena, StackWeights *out, Err *err);
+// SQL that gives (stack_id, frame_id, weight, samples) and perhaps a fifth weight; NULLs are 0.
+typedef struct StackQuery {
+    Str sql;
+    const Arg *args;
+    size_t count;
+} StackQuery;
+Status stack_weights(const StackSet *set, Session *session, const StackQuery *query, Arena *arena,
+                     StackWeights *out, Err *err);
 
 // The path of an entry, innermost function first; `out` holds set->longest entries. Returns the
 // number of frames (1 for an entry without a stack).

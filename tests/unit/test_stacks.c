@@ -75,8 +75,9 @@ static void bench_open(Bench *bench, Str path) {
 static void bench_weigh(Bench *bench, int64_t start_ns) {
     Err err = {0};
     Arg arg = {.name = "start_ns", .type = ARG_I64, .i64 = start_ns};
-    if (stack_weights(bench->set, bench->hold.session, str_from_c(SQL), &arg, 1, &bench->arena,
-                      &bench->weights, &err) != OK)
+    StackQuery query = {str_from_c(SQL), &arg, 1};
+    if (stack_weights(bench->set, bench->hold.session, &query, &bench->arena, &bench->weights,
+                      &err) != OK)
         fail_msg("%s", err.text);
     stack_tree_build(bench->set, &bench->weights, &bench->arena, &bench->tree);
     bench->functions = stack_function_weights(&bench->tree, &bench->arena);
