@@ -15,51 +15,63 @@ span AS (
     FROM cpu_span
 ),
 total AS MATERIALIZED (SELECT * FROM sample_total($start_ns, $end_ns)),
-picked AS MATERIALIZED (
-    SELECT c.cpu, c.is_idle, coalesce(p.process, 'unknown') AS process, p.pid,
-           coalesce(f.module, 'unknown') AS module, coalesce(f.function, 'unknown') AS function,
-           coalesce(f.symbol_source, 'unknown') AS symbol_source, c.weight_ns
-    FROM (SELECT cpu, is_idle, upid, frame_id, sum(weight_ns)::BIGINT AS weight_ns
-          FROM sample WHERE ts_ns >= $start_ns AND ts_ns < $end_ns GROUP BY ALL) AS c
-    LEFT JOIN process_name AS p ON p.upid = c.upid
-    LEFT JOIN frame_name AS f ON f.frame_id = c.frame_id
-    WHERE filter_hits(f.module, $filter_query) OR process_hits(p.process, p.pid, $filter_query)
+-- Busy samples; the filter may name their module or their process.
+busy AS (
+    SELECT s.cpu, s.upid, s.frame_id, s.weight_ns
+    FROM sample AS s
+    WHERE s.ts_ns >= $start_ns AND s.ts_ns < $end_ns AND NOT s.is_idle
+      AND (frame_owner(s.frame_id) IN (FROM module_hit($filter_query)) -- when filter_query=*
+           OR s.upid IN (FROM process_hit($filter_query))) -- when filter_query=*
 ),
-hot AS (SELECT * FROM picked WHERE NOT is_idle),
+-- By module and process: small enough to be named and used by several sections.
+cell AS MATERIALIZED (
+    SELECT b.cpu, b.upid, b.owner, b.weight_ns, coalesce(m.module, 'unknown') AS module,
+           coalesce(p.process, 'unknown') AS process, p.pid
+    FROM (SELECT cpu, upid, frame_owner(frame_id) AS owner, sum(weight_ns)::BIGINT AS weight_ns
+          FROM busy GROUP BY ALL) AS b
+    LEFT JOIN owner_module AS m ON m.owner = b.owner
+    LEFT JOIN process_name AS p ON p.upid = b.upid
+),
+by_function AS MATERIALIZED (
+    SELECT frame_function(b.frame_id) - coalesce(s.displacement, 0) AS function_id,
+           min(b.frame_id) AS frame_id, frame_owner(min(b.frame_id)) AS owner,
+           sum(b.weight_ns)::BIGINT AS weight_ns
+    FROM (SELECT frame_id, sum(weight_ns) AS weight_ns FROM busy GROUP BY ALL) AS b
+    LEFT JOIN frame_symbol AS s ON s.frame_id = b.frame_id
+    GROUP BY 1
+),
 -- A filter leaves samples only: switches know no module.
 usage AS MATERIALIZED (
-    SELECT cpu, percent(sum(busy_ns), sum(end_ns - start_ns)) AS busy_pct
-    FROM cpu_bucket(1000000000, $start_ns, $end_ns) WHERE $filter_query IS NULL GROUP BY cpu
-    UNION ALL
-    SELECT l.cpu, percent(coalesce(sum(h.weight_ns), 0), any_value(t.span_ns))
-    FROM cpu_list AS l CROSS JOIN total AS t LEFT JOIN hot AS h ON h.cpu = l.cpu
-    WHERE $filter_query IS NOT NULL GROUP BY l.cpu
+    SELECT cpu, percent(sum(busy_ns), sum(end_ns - start_ns)) AS busy_pct -- unless filter_query=*
+    FROM cpu_bucket(1000000000, $start_ns, $end_ns) GROUP BY cpu -- unless filter_query=*
+    SELECT l.cpu, -- when filter_query=*
+           percent(coalesce(sum(h.weight_ns), 0), any_value(t.span_ns)) -- when filter_query=*
+               AS busy_pct -- when filter_query=*
+    FROM cpu_list AS l CROSS JOIN total AS t -- when filter_query=*
+    LEFT JOIN cell AS h ON h.cpu = l.cpu GROUP BY l.cpu -- when filter_query=*
 ),
 of_process AS (
     SELECT upid, process, pid FROM process_name
     WHERE process_hits(process, pid, $filter_query)
 ),
-switches AS (
-    SELECT count(*) AS switches FROM context_switch AS s
-    WHERE ts_ns >= $start_ns AND ts_ns < $end_ns
-      AND ($filter_query IS NULL
-           OR new_utid IN (SELECT utid FROM thread WHERE upid IN (SELECT upid FROM of_process)))
+of_thread AS (SELECT utid FROM thread WHERE upid IN (SELECT upid FROM of_process)),
+switched AS (
+    SELECT s.old_tid, s.old_state, s.old_wait_reason FROM context_switch AS s
+    WHERE s.ts_ns >= $start_ns AND s.ts_ns < $end_ns
+      AND (s.new_utid IN (FROM of_thread) OR s.old_utid IN (FROM of_thread)) -- when filter_query=*
 ),
-waits AS (
-    SELECT w.reason, count(*) AS waits,
-           sum(least(coalesce(w.end_ns, $end_ns), $end_ns)
-               - greatest(w.start_ns, $start_ns))::BIGINT AS wait_ns
-    FROM thread_wait AS w JOIN thread AS t ON t.utid = w.utid
-    WHERE w.start_ns < $end_ns AND coalesce(w.end_ns, $end_ns) > $start_ns
-      AND ($filter_query IS NULL OR t.upid IN (SELECT upid FROM of_process))
-    GROUP BY w.reason
+-- How often threads began to wait, by reason.
+waits AS MATERIALIZED (
+    SELECT CASE WHEN old_tid <> 0 AND old_state = 5 THEN old_wait_reason END AS reason,
+           count(*) AS times
+    FROM switched GROUP BY 1
 ),
 dpc AS MATERIALIZED (
     SELECT count(*) AS calls, count(*) FILTER (i.duration_ns > 16000) AS slow,
-           max(i.duration_ns) AS max_ns, sum(i.duration_ns) AS all_ns
-    FROM interrupt AS i LEFT JOIN frame_name AS f ON f.frame_id = i.frame_id
+           max(i.duration_ns) AS max_ns
+    FROM interrupt AS i
     WHERE i.kind LIKE '%dpc' AND i.ts_ns >= $start_ns AND i.ts_ns < $end_ns
-      AND filter_hits(f.module, $filter_query)
+      AND frame_owner(i.frame_id) IN (FROM module_hit($filter_query)) -- when filter_query=*
 ),
 disk_use AS MATERIALIZED (
     SELECT b.disk, percent(b.busy_ns, $end_ns - $start_ns) AS busy_pct, x.transfers, x.bytes,
@@ -69,7 +81,7 @@ disk_use AS MATERIALIZED (
                  avg(response_ns) FILTER (kind <> 'flush') AS avg_ns
           FROM disk_transfer
           WHERE ts_ns >= $start_ns AND ts_ns < $end_ns
-            AND process_hits(process, pid, $filter_query)
+            AND process_hits(process, pid, $filter_query) -- when filter_query=*
           GROUP BY disk) AS x ON x.disk = b.disk
 ),
 tcp AS MATERIALIZED (
@@ -82,12 +94,19 @@ tcp AS MATERIALIZED (
     FROM tcp_event
     WHERE ts_ns >= $start_ns AND ts_ns < $end_ns
       AND source = (SELECT min(source) FROM tcp_event)
-      AND ($filter_query IS NULL OR upid IN (SELECT upid FROM of_process))
+      AND upid IN (SELECT upid FROM of_process) -- when filter_query=*
 ),
 unresolved AS MATERIALIZED (
-    SELECT module, sum(weight_ns) AS weight_ns,
-           percent(sum(weight_ns), (SELECT sum(weight_ns) FROM hot)) AS pct
-    FROM hot WHERE symbol_source = 'unknown' GROUP BY module
+    SELECT m.module, percent(sum(f.weight_ns), (SELECT sum(weight_ns) FROM cell)) AS pct
+    FROM (
+        SELECT b.owner, sum(b.weight_ns) AS weight_ns
+        FROM by_function AS b
+        WHERE b.frame_id >> 62 <> 1
+          AND b.frame_id NOT IN (SELECT frame_id FROM frame_symbol)
+        GROUP BY b.owner
+    ) AS f
+    LEFT JOIN owner_module AS m ON m.owner = f.owner
+    GROUP BY m.module
 )
 -- section  system values
 -- out      Name  text
@@ -141,11 +160,16 @@ ORDER BY place
 -- out      "% Weight"  pct  Of the busy samples shown here.
 -- out      "% of Total" pct Of all weight, idle included.
 -- empty    No busy CPU samples here.
-SELECT module, function, sum(weight_ns)::BIGINT,
-       percent(sum(weight_ns), sum(sum(weight_ns)) OVER ()),
-       percent(sum(weight_ns), (SELECT weight_ns FROM total))
-FROM hot GROUP BY module, function
-ORDER BY sum(weight_ns) DESC, module, function LIMIT 15
+SELECT coalesce(m.module, 'unknown'),
+       function_label(t.function_id, m.module, s.function_name, s.is_export, j.name),
+       t.weight_ns, percent(t.weight_ns, t.all_ns),
+       percent(t.weight_ns, (SELECT weight_ns FROM total))
+FROM (SELECT *, sum(weight_ns) OVER () AS all_ns FROM by_function
+      ORDER BY weight_ns DESC, function_id LIMIT 15) AS t
+LEFT JOIN owner_module AS m ON m.owner = t.owner
+LEFT JOIN method AS j ON j.method_id + 1073741824 = t.owner
+LEFT JOIN frame_symbol AS s ON s.frame_id = t.frame_id
+ORDER BY t.weight_ns DESC, t.function_id
 -- section  network table optional unless filter_query=*
 -- heading  Hot Functions: networking
 -- out      Module      text(60)
@@ -153,11 +177,15 @@ ORDER BY sum(weight_ns) DESC, module, function LIMIT 15
 -- out      Weight      us
 -- out      "% Weight"  pct
 -- out      "% of Total" pct
-SELECT module, function, sum(weight_ns)::BIGINT,
-       percent(sum(weight_ns), sum(sum(weight_ns)) OVER ()),
-       percent(sum(weight_ns), (SELECT weight_ns FROM total))
-FROM hot WHERE is_network_module(module) GROUP BY module, function
-ORDER BY sum(weight_ns) DESC, module, function LIMIT 15
+SELECT t.module, function_label(t.function_id, t.module, s.function_name, s.is_export, NULL),
+       t.weight_ns, percent(t.weight_ns, t.all_ns),
+       percent(t.weight_ns, (SELECT weight_ns FROM total))
+FROM (SELECT b.*, m.module, sum(b.weight_ns) OVER () AS all_ns
+      FROM by_function AS b JOIN owner_module AS m ON m.owner = b.owner
+      WHERE is_network_module(m.module)
+      ORDER BY b.weight_ns DESC, b.function_id LIMIT 15) AS t
+LEFT JOIN frame_symbol AS s ON s.frame_id = t.frame_id
+ORDER BY t.weight_ns DESC, t.function_id
 -- section  symbols lines optional
 -- out      Line text(300)
 SELECT format('Symbols: {:.1f}% of the busy weight has function names',
@@ -169,7 +197,7 @@ SELECT format('Symbols: {:.1f}% of the busy weight has function names',
                                                           ORDER BY pct DESC, module)
                     FROM (SELECT * FROM unresolved WHERE pct > 1 AND module <> 'unknown'
                           ORDER BY pct DESC, module LIMIT 5)), '')
-WHERE EXISTS (SELECT 1 FROM hot)
+WHERE EXISTS (FROM cell)
 -- section  processes table optional
 -- heading  Top processes
 -- out      Process    text(60)
@@ -177,7 +205,7 @@ WHERE EXISTS (SELECT 1 FROM hot)
 -- out      "CPU ms"   ms
 -- out      "% of busy" pct
 SELECT process, pid, sum(weight_ns)::BIGINT, percent(sum(weight_ns), sum(sum(weight_ns)) OVER ())
-FROM hot GROUP BY process, pid ORDER BY sum(weight_ns) DESC, process, pid LIMIT 10
+FROM cell GROUP BY process, pid ORDER BY sum(weight_ns) DESC, process, pid LIMIT 10
 -- section  health values
 -- heading  Health
 -- out      Name  text
@@ -193,15 +221,15 @@ FROM dpc
 UNION ALL
 SELECT 'Context switches', CASE
            WHEN NOT EXISTS (FROM context_switch) THEN 'not captured'
-           ELSE format('{:,}, {:,.0f} a second', switches,
-                       switches / greatest(1e-9, (SELECT (end_ns - start_ns) / 1e9 FROM span))) END
-FROM switches
+           ELSE format('{:,}, {:,.0f} a second', all_times,
+                       all_times / greatest(1e-9, (SELECT (end_ns - start_ns) / 1e9 FROM span))) END
+FROM (SELECT coalesce(sum(times), 0)::BIGINT AS all_times FROM waits)
 UNION ALL
-SELECT 'Longest waits in sum',
-       (SELECT string_agg(format('{} ({:,} waits, {:.1f} s)', wait_reason_name(reason), waits,
-                                 wait_ns / 1e9), '; ' ORDER BY wait_ns DESC, reason)
-        FROM (SELECT * FROM waits ORDER BY wait_ns DESC, reason LIMIT 5))
-WHERE EXISTS (SELECT 1 FROM waits)
+SELECT 'Top wait reasons',
+       (SELECT string_agg(format('{} ({:,} waits)', wait_reason_name(reason), times), ', '
+                          ORDER BY times DESC, reason)
+        FROM (SELECT * FROM waits WHERE reason IS NOT NULL ORDER BY times DESC, reason LIMIT 5))
+WHERE EXISTS (SELECT 1 FROM waits WHERE reason IS NOT NULL)
 UNION ALL
 SELECT format('Disk {}', disk),
        format('busy {:.1f}% of the time, {:,} transfers, {:.1f} MB, {:,.0f} us on average',

@@ -13,7 +13,7 @@
 -- next     get_cpu_timeline(trace_id="{trace_id}")
 -- common
 bucket AS MATERIALIZED (SELECT * FROM cpu_bucket(1000000000, $start_ns, $end_ns)),
-span AS (
+span AS MATERIALIZED (
     SELECT greatest(start_ns, $start_ns) AS start_ns, least(end_ns, $end_ns) AS end_ns, source
     FROM cpu_span
 ),
@@ -21,22 +21,22 @@ interrupted AS (
     SELECT i.cpu,
            sum(i.duration_ns) FILTER (i.kind LIKE '%dpc') AS dpc_ns,
            sum(i.duration_ns) FILTER (i.kind LIKE '%isr%') AS isr_ns
-    FROM interrupt AS i, span AS s
-    WHERE i.ts_ns >= s.start_ns AND i.ts_ns < s.end_ns
+    FROM interrupt AS i
+    WHERE i.ts_ns >= (SELECT start_ns FROM span) AND i.ts_ns < (SELECT end_ns FROM span)
     GROUP BY i.cpu
 ),
 sampled AS (
     SELECT x.cpu,
            sum(x.weight_ns) FILTER (x.in_dpc) AS dpc_ns,
            sum(x.weight_ns) FILTER (x.in_isr) AS isr_ns
-    FROM sample AS x, span AS s
-    WHERE x.ts_ns >= s.start_ns AND x.ts_ns < s.end_ns
+    FROM sample AS x
+    WHERE x.ts_ns >= (SELECT start_ns FROM span) AND x.ts_ns < (SELECT end_ns FROM span)
     GROUP BY x.cpu
 ),
 switched AS (
     SELECT w.cpu, count(*) AS switches
-    FROM context_switch AS w, span AS s
-    WHERE w.ts_ns >= s.start_ns AND w.ts_ns < s.end_ns
+    FROM context_switch AS w
+    WHERE w.ts_ns >= (SELECT start_ns FROM span) AND w.ts_ns < (SELECT end_ns FROM span)
     GROUP BY w.cpu
 ),
 summary AS MATERIALIZED (
@@ -89,5 +89,5 @@ FROM summary HAVING count(*) > 0
 -- section  broken notes
 -- out      Note text
 SELECT format('{:,} of {:,} context switches do not follow from the switch before: the trace '
-              'leaves some out, so samples are used.', broken, switches)
-FROM cpu_source WHERE switches > 0 AND source <> 'switches'
+              'leaves some out, so samples are used.', broken, looked_at)
+FROM cpu_source WHERE looked_at > 0 AND source <> 'switches'

@@ -38,42 +38,48 @@ SELECT observed_ns, busy_ns, samples, capacity_ns, span_ns, cpus, interval_ns, i
        lossy, observed_ns + short_ns AS weight_ns, short_ns
 FROM both_sides;
 
--- What each CPU ran between two switches, from the first switch of any CPU to the last.
-CREATE TABLE cpu_run AS
-WITH bounds AS (SELECT min(ts_ns) AS first_ns, max(ts_ns) AS last_ns FROM context_switch),
-switches AS (
-    SELECT cpu, ts_ns, seq, new_utid, new_tid, old_utid, old_tid,
-           lag(new_tid) OVER w AS before_tid,
-           lead(ts_ns) OVER w AS next_ns
-    FROM context_switch
-    WINDOW w AS (PARTITION BY cpu ORDER BY ts_ns, seq)
-)
-SELECT cpu, ts_ns AS start_ns, coalesce(next_ns, last_ns) AS end_ns, new_utid AS utid,
-       new_tid AS tid, new_tid = 0 AS is_idle,
-       before_tid IS NOT NULL AND before_tid <> old_tid AS is_broken
-FROM switches, bounds
-UNION ALL
-SELECT cpu, first_ns, ts_ns, old_utid, old_tid, old_tid = 0, false
-FROM switches, bounds
-WHERE before_tid IS NULL AND ts_ns > first_ns;
+-- What common filters leave, for `x IN (FROM ..._hit($filter))` in a line that is there only when
+-- the filter is given.
+CREATE MACRO module_hit(filter) AS TABLE
+SELECT owner FROM owner_module WHERE filter_hits(module, filter);
+
+CREATE MACRO process_hit(filter) AS TABLE
+SELECT upid FROM process_name WHERE process_hits(process, pid, filter);
+
+CREATE MACRO frame_hit(filter) AS TABLE
+SELECT frame_id FROM frame_name WHERE filter_hits(function, filter);
 
 -- One row: where utilisation comes from. Switches are exact unless the trace left some out (a
--- filtered copy), which shows as threads that leave a CPU without having come.
+-- filtered copy), which shows as threads that leave a CPU without having come; some 50,000 switches
+-- from the beginning are enough to see that.
 CREATE TABLE cpu_source AS
+WITH size AS (
+    SELECT count(*) AS switches, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns FROM context_switch
+),
+looked AS (
+    SELECT s.old_tid, lag(s.new_tid) OVER (PARTITION BY s.cpu ORDER BY s.seq) AS before_tid
+    FROM context_switch AS s, size
+    WHERE s.ts_ns <= size.first_ns
+                     + ((size.last_ns - size.first_ns) * least(1.0, 50000 / size.switches))::BIGINT
+),
+seen AS (
+    SELECT count(*) AS looked_at,
+           count(*) FILTER (before_tid IS NOT NULL AND before_tid <> old_tid) AS broken
+    FROM looked
+)
 SELECT CASE
-           WHEN switches > 0 AND broken <= 0.01 * switches THEN 'switches'
+           WHEN switches > 0 AND broken <= 0.01 * looked_at THEN 'switches'
            WHEN samples > 0 THEN 'samples'
            ELSE 'none'
        END AS source,
-       switches, broken, samples
-FROM (SELECT count(*) AS switches, count(*) FILTER (is_broken) AS broken FROM cpu_run),
-     (SELECT count(*) AS samples FROM sample);
+       switches, looked_at, broken, samples, first_ns, last_ns
+FROM size, seen, (SELECT count(*) AS samples FROM sample);
 
 -- One row, none without data: the stretch of time that utilisation is known for.
 CREATE VIEW cpu_span AS
-SELECT CASE WHEN source = 'switches' THEN (SELECT min(start_ns) FROM cpu_run)
+SELECT CASE WHEN source = 'switches' THEN first_ns
             ELSE (SELECT start_ns FROM sample_span) END AS start_ns,
-       CASE WHEN source = 'switches' THEN (SELECT max(end_ns) FROM cpu_run)
+       CASE WHEN source = 'switches' THEN last_ns
             ELSE (SELECT end_ns FROM sample_span) END AS end_ns,
        source
 FROM cpu_source
@@ -85,44 +91,90 @@ SELECT unnest(range(cpu_count::BIGINT)) AS cpu FROM trace;
 
 -- Busy time of each CPU in buckets of width_ns counted from time zero; the first and last bucket are
 -- as long as the part of them that was observed.
+--
+-- No switch is paired with its successor, which would sort them all: the time a CPU was busy in a
+-- bucket is the sum of the times at which it went idle minus the sum of those at which it became
+-- busy, with the bucket's ends where it was busy there. Switches between threads change nothing.
 CREATE MACRO cpu_bucket(width_ns, from_ns, to_ns) AS TABLE
 WITH span AS (
     SELECT greatest(start_ns, from_ns) AS start_ns, least(end_ns, to_ns) AS end_ns, source
     FROM cpu_span
 ),
-bucket AS (
-    SELECT unnest(range(start_ns // width_ns, (end_ns - 1) // width_ns + 1)) AS bucket,
-           start_ns AS first_ns, end_ns AS last_ns
-    FROM span WHERE end_ns > start_ns
-),
-frame_of AS (
+piece AS (
     SELECT bucket, greatest(first_ns, bucket * width_ns) AS start_ns,
            least(last_ns, (bucket + 1) * width_ns) AS end_ns
-    FROM bucket
+    FROM (SELECT unnest(range(start_ns // width_ns, (end_ns - 1) // width_ns + 1)) AS bucket,
+                 start_ns AS first_ns, end_ns AS last_ns
+          FROM span WHERE end_ns > start_ns)
 ),
-ran AS (
-    SELECT r.cpu, greatest(r.start_ns, s.start_ns) AS start_ns, least(r.end_ns, s.end_ns) AS end_ns
-    FROM cpu_run AS r, span AS s
-    WHERE s.source = 'switches' AND NOT r.is_idle
-      AND r.end_ns > s.start_ns AND r.start_ns < s.end_ns AND r.end_ns > r.start_ns
+moved AS (
+    SELECT s.cpu, s.ts_ns // width_ns AS bucket,
+           sum(CASE WHEN s.new_tid = 0 THEN s.ts_ns ELSE -s.ts_ns END) AS moved_ns,
+           min(s.seq * 2 + CASE WHEN s.old_tid <> 0 THEN 1 ELSE 0 END) % 2 = 1 AS was_busy,
+           max(s.seq * 2 + CASE WHEN s.new_tid <> 0 THEN 1 ELSE 0 END) % 2 = 1 AS stays_busy
+    FROM context_switch AS s
+    WHERE (SELECT source FROM cpu_source) = 'switches' AND s.ts_ns >= from_ns AND s.ts_ns < to_ns
+      AND (s.old_tid = 0) <> (s.new_tid = 0)
+    GROUP BY ALL
+),
+before AS (
+    SELECT s.cpu,
+           max(s.seq * 2 + CASE WHEN s.new_tid <> 0 THEN 1 ELSE 0 END) % 2 = 1 AS was_busy
+    FROM context_switch AS s
+    WHERE (SELECT source FROM cpu_source) = 'switches' AND s.ts_ns < from_ns
+      AND (s.old_tid = 0) <> (s.new_tid = 0)
+    GROUP BY s.cpu
+),
+state AS (
+    SELECT c.cpu, p.bucket, p.start_ns, p.end_ns, m.moved_ns, m.was_busy, m.stays_busy,
+           coalesce(
+               last_value(m.stays_busy IGNORE NULLS) OVER (
+                   PARTITION BY c.cpu ORDER BY p.bucket
+                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+               b.was_busy,
+               first_value(m.was_busy IGNORE NULLS) OVER (
+                   PARTITION BY c.cpu ORDER BY p.bucket
+                   ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
+               false) AS enters_busy
+    FROM piece AS p
+    CROSS JOIN cpu_list AS c
+    LEFT JOIN moved AS m ON m.cpu = c.cpu AND m.bucket = p.bucket
+    LEFT JOIN before AS b ON b.cpu = c.cpu
+),
+sampled AS (
+    SELECT x.cpu, x.ts_ns // width_ns AS bucket, sum(x.weight_ns) AS busy_ns
+    FROM sample AS x
+    WHERE (SELECT source FROM cpu_source) = 'samples' AND NOT x.is_idle
+      AND x.ts_ns >= from_ns AND x.ts_ns < to_ns
+    GROUP BY ALL
 ),
 busy AS (
-    SELECT cpu, part AS bucket,
-           sum(least(end_ns, (part + 1) * width_ns) - greatest(start_ns, part * width_ns))
-               AS busy_ns
-    FROM (SELECT cpu, start_ns, end_ns,
-                 unnest(range(start_ns // width_ns, (end_ns - 1) // width_ns + 1)) AS part
-          FROM ran)
-    GROUP BY ALL
-    UNION ALL
-    SELECT x.cpu, x.ts_ns // width_ns, sum(x.weight_ns)
-    FROM sample AS x, span AS s
-    WHERE s.source = 'samples' AND NOT x.is_idle AND x.ts_ns >= s.start_ns AND x.ts_ns < s.end_ns
-    GROUP BY ALL
+    SELECT t.cpu, t.bucket, t.start_ns, t.end_ns,
+           CASE WHEN t.moved_ns IS NOT NULL
+                    THEN t.moved_ns - CASE WHEN t.was_busy THEN t.start_ns ELSE 0 END
+                                    + CASE WHEN t.stays_busy THEN t.end_ns ELSE 0 END
+                WHEN t.enters_busy THEN t.end_ns - t.start_ns
+                ELSE coalesce(x.busy_ns, 0) END AS busy_ns
+    FROM state AS t
+    LEFT JOIN sampled AS x ON x.cpu = t.cpu AND x.bucket = t.bucket
 )
-SELECT c.cpu, f.bucket, f.start_ns, f.end_ns,
-       coalesce(b.busy_ns, 0)::BIGINT AS busy_ns,
-       least(100.0, percent(coalesce(b.busy_ns, 0), f.end_ns - f.start_ns)) AS busy_pct
-FROM frame_of AS f
-CROSS JOIN cpu_list AS c
-LEFT JOIN busy AS b ON b.cpu = c.cpu AND b.bucket = f.bucket;
+SELECT cpu, bucket, start_ns, end_ns, busy_ns::BIGINT AS busy_ns,
+       least(100.0, percent(busy_ns, end_ns - start_ns)) AS busy_pct
+FROM busy;
+
+-- What each CPU ran between two switches, from the first switch of any CPU to the last.
+CREATE TABLE cpu_run AS
+WITH switches AS (
+    SELECT cpu, ts_ns, new_utid, new_tid, old_utid, old_tid,
+           lag(new_tid) OVER w AS before_tid,
+           lead(ts_ns) OVER w AS next_ns
+    FROM context_switch
+    WINDOW w AS (PARTITION BY cpu ORDER BY seq)
+)
+SELECT s.cpu, s.ts_ns AS start_ns, coalesce(s.next_ns, c.last_ns) AS end_ns, s.new_utid AS utid,
+       s.new_tid AS tid, s.new_tid = 0 AS is_idle
+FROM switches AS s, cpu_source AS c
+UNION ALL
+SELECT s.cpu, c.first_ns, s.ts_ns, s.old_utid, s.old_tid, s.old_tid = 0
+FROM switches AS s, cpu_source AS c
+WHERE s.before_tid IS NULL AND s.ts_ns > c.first_ns;

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "decode/table.h"
+#include "tools/view_list.h"
 
 static const char READING[] =
     "## Reading a reply\n\n"
@@ -38,6 +39,17 @@ Str docs_tools(const Engine *engine, Arena *arena) {
     return text;
 }
 
+static void put_views(Arena *arena, Buf *out) {
+    ViewInfo *views = NULL;
+    size_t count = view_list(arena, &views);
+    buf_add_c(out,
+              "## Views\n\nDerived from the tables, also for SQL; `describe_tables` shows their "
+              "columns.\n\n| View | About |\n| --- | --- |\n");
+    for (size_t i = 0; i < count; i++)
+        buf_addf(out, "| " STR_FMT " | " STR_FMT " |\n", STR_ARG(views[i].name),
+                 STR_ARG(views[i].about));
+}
+
 Str docs_schema(Arena *arena) {
     Buf out = {0};
     buf_add_c(&out, "# Tables of a trace database\n\nPrinted by `etw-mcp schema`; do not edit. "
@@ -51,6 +63,7 @@ Str docs_schema(Arena *arena) {
                      column_sql_type(def->columns[c].type), def->columns[c].about);
         buf_add_char(&out, '\n');
     }
+    put_views(arena, &out);
     Str text = str_copy(arena, buf_str(&out));
     buf_done(&out);
     return text;

@@ -115,12 +115,16 @@ static int add_bytes(const char *bytes, size_t size, void *context) {
     return 0;
 }
 
+// 36.3 is written as that, not as its nearest double with 17 digits.
+#define REAL_DIGITS JSON_REAL_PRECISION(15)
+
 bool json_add(Buf *out, const json_t *value) {
-    return json_dump_callback(value, add_bytes, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
+    return json_dump_callback(value, add_bytes, out,
+                              JSON_COMPACT | JSON_ENCODE_ANY | REAL_DIGITS) == 0;
 }
 
 bool json_add_members(Buf *out, const json_t *object) {
-    return json_dump_callback(object, add_bytes, out, JSON_COMPACT | JSON_EMBED) == 0;
+    return json_dump_callback(object, add_bytes, out, JSON_COMPACT | JSON_EMBED | REAL_DIGITS) == 0;
 }
 
 void json_add_text(Buf *out, Str text) {

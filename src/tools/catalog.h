@@ -32,7 +32,8 @@ typedef struct Param {
     bool is_window; // start_time, end_time
 } Param;
 
-// "param=a,b": holds when the parameter's effective value is one of them; "param=*": when given.
+// "param=a,b": holds when the parameter's effective value is one of them; "*" at either end of one
+// stands for anything, so "param=*" holds when there is a value.
 typedef struct When {
     Str param;
     Str values;
@@ -43,6 +44,8 @@ typedef struct Whens {
     When items[WHEN_MAX];
     size_t count;
 } Whens;
+// Cuts conditions ("when a=x,y unless b=z") off the front of *rest; false: malformed or too many.
+bool whens_take(Str *rest, Whens *whens);
 
 typedef struct OutColumn {
     Str title; // may hold {param}

@@ -18,6 +18,9 @@
 //   section NAME STYLE [optional] [when P=A,B] [unless P=A]
 //   heading TEXT | empty TEXT | cap PARAM    of the section
 //   out TITLE FORMAT [when P=A,B] TEXT       a column of the section, in the order of the SELECT
+//
+// A line of SQL that ends in `-- when P=A,B` or `-- unless P=A` is there only when that holds
+// (`P=*`: the parameter is given): a filter that is not in use costs nothing.
 #include "tools/catalog.h"
 
 typedef struct ToolParser {
@@ -166,22 +169,24 @@ static Status parse_rows(ToolParser *parser, Str rest, Err *err) {
     return OK;
 }
 
-// "when a=x,y" and "unless a=x" at the front of *rest.
-static Status take_whens(ToolParser *parser, Str *rest, Whens *whens, Err *err) {
+bool whens_take(Str *rest, Whens *whens) {
     for (;;) {
         Str behind = *rest, word = {0};
-        if (!take_word(&behind, &word)) return OK;
+        if (!take_word(&behind, &word)) return true;
         bool negated = str_eq(word, STR("unless"));
-        if (!negated && !str_eq(word, STR("when"))) return OK;
-        if (!take_word(&behind, &word)) return complain(parser, err, "when wants P=A", *rest);
+        if (!negated && !str_eq(word, STR("when"))) return true;
+        if (!take_word(&behind, &word)) return false;
         size_t equals = str_find(word, STR("="));
-        if (equals == SIZE_MAX || whens->count == WHEN_MAX)
-            return complain(parser, err, "when wants P=A", word);
+        if (equals == SIZE_MAX || whens->count == WHEN_MAX) return false;
         whens->items[whens->count++] = (When){.param = str_slice(word, 0, equals),
                                               .values = str_slice(word, equals + 1, word.n),
                                               .negated = negated};
         *rest = behind;
     }
+}
+
+static Status take_whens(const ToolParser *parser, Str *rest, Whens *whens, Err *err) {
+    return whens_take(rest, whens) ? OK : complain(parser, err, "when wants P=A,B", *rest);
 }
 
 static const struct {
@@ -416,6 +421,13 @@ static void put_trace_param(ToolParser *parser) {
     *vec_push(&parser->params) = param;
 }
 
+static Status check_whens(const ToolParser *parser, const Whens *whens, Err *err) {
+    for (size_t i = 0; i < whens->count; i++)
+        if (!tool_param(parser->tool, whens->items[i].param))
+            return complain(parser, err, "when names no parameter", whens->items[i].param);
+    return OK;
+}
+
 static Status check_tool(const ToolParser *parser, Err *err) {
     const Tool *tool = parser->tool;
     if (!tool->name.n || !tool->title.n || !tool->group.n || !tool->about.n)
@@ -430,6 +442,9 @@ static Status check_tool(const ToolParser *parser, Err *err) {
             return complain(parser, err, "section without out lines", section->name);
         if (section->cap.n && !tool_param(tool, section->cap))
             return complain(parser, err, "cap names no parameter", section->cap);
+        TRY(check_whens(parser, &section->when, err));
+        for (size_t c = 0; c < section->column_count; c++)
+            TRY(check_whens(parser, &section->columns[c].when, err));
     }
     return OK;
 }

@@ -2,6 +2,7 @@
 #include "tools/handlers.h"
 
 #include "base/limits.h"
+#include "tools/view_list.h"
 
 enum { QUERY_ROWS_MAX = 5000 };
 
@@ -58,6 +59,19 @@ Status handle_query_trace(ToolCall *call, Err *err) {
 
 // ---------------------------------------------------------------- describe_tables
 
+static void list_views(ToolCall *call) {
+    ViewInfo *views = NULL;
+    size_t count = view_list(call->arena, &views);
+    DocSection *table = doc_table(call->doc, STR("views"), STR("Views"));
+    doc_column(call->doc, table, "View", "text");
+    doc_column(call->doc, table, "About", "text(200)");
+    for (size_t i = 0; i < count; i++) {
+        Cell *cells = doc_row(call->doc, table);
+        cells[0] = cell_text(views[i].name);
+        cells[1] = cell_text(views[i].about);
+    }
+}
+
 static void list_tables(ToolCall *call) {
     Doc *doc = call->doc;
     DocSection *table = doc_table(doc, STR("main"), (Str){0});
@@ -71,6 +85,7 @@ static void list_tables(ToolCall *call) {
         cells[1] = cell_i64((int64_t)database_row_count(call->database, (TableId)i));
         cells[2] = cell_text(str_from_c(def->about));
     }
+    list_views(call);
     doc_note(doc,
              STR("ts_ns and *_ns are nanoseconds since the trace began; upid and utid name one "
                  "life of a process and thread (pid, tid, names: tables process and thread)."));
@@ -111,6 +126,10 @@ static Status describe_view(ToolCall *call, Str name, Err *err) {
     TRY(database_user_query(call->database, sql, QUERY_ROWS_MAX, LIMIT_SQL_SECONDS_DEFAULT, &none,
                             call->arena, &result, err));
     doc_scope(call->doc, STR("View"), name);
+    ViewInfo *views = NULL;
+    size_t count = view_list(call->arena, &views);
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(views[i].name, name)) doc_scope(call->doc, STR("About"), views[i].about);
     DocSection *table = doc_table(call->doc, STR("main"), (Str){0});
     doc_column(call->doc, table, "Column", "text");
     doc_column(call->doc, table, "Type", "text");

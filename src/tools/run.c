@@ -157,6 +157,35 @@ static void bind_args(Run *run) {
     put_arg(run, "windowed", (Arg){.type = ARG_BOOL, .boolean = run->window.given});
 }
 
+// The condition at the end of a line of SQL, if there is one.
+static bool line_stays(const Run *run, Str line) {
+    static const char *const MARKS[] = {"-- when ", "-- unless "};
+    for (size_t i = 0; i < COUNT_OF(MARKS); i++) {
+        size_t at = str_find(line, str_from_c(MARKS[i]));
+        if (at == SIZE_MAX) continue;
+        Str rest = str_slice(line, at + 3, line.n);
+        Whens whens = {0};
+        if (!whens_take(&rest, &whens)) return true;
+        for (size_t k = 0; k < whens.count; k++)
+            if (!tool_param(run->tool, whens.items[k].param)) return true;
+        return whens_hold(&whens, run->values);
+    }
+    return true;
+}
+
+// Lines whose condition does not hold are left out.
+static Str conditional_sql(const Run *run, Str sql) {
+    if (str_find(sql, STR("-- when ")) == SIZE_MAX && str_find(sql, STR("-- unless ")) == SIZE_MAX)
+        return sql;
+    Buf out = {0};
+    Str rest = sql, line = {0};
+    while (str_next(&rest, '\n', &line))
+        if (line_stays(run, line)) buf_addf(&out, STR_FMT "\n", STR_ARG(line));
+    Str text = str_copy(run->doc->arena, buf_str(&out));
+    buf_done(&out);
+    return text;
+}
+
 static size_t section_cap(const Run *run, const Section *section) {
     if (!section->cap.n || section->style == STYLE_PIVOT) return ROWS_FETCHED_MAX;
     const Param *param = tool_param(run->tool, section->cap);
@@ -189,6 +218,12 @@ static size_t query_columns(const Section *section) {
     for (size_t i = 0; i < section->column_count; i++)
         count += section->columns[i].format.rough ? 2 : 1;
     return count;
+}
+
+// A query that limits its own rows says how many there are in a last column of this name.
+static bool has_total(const Section *section, const ResultSet *result) {
+    size_t wanted = query_columns(section);
+    return result->column_count == wanted + 1 && str_eq(result->columns[wanted], STR("total_rows"));
 }
 
 static void mark_rough(DocSection *out, size_t column, const ResultSet *result, size_t flag,
@@ -303,13 +338,15 @@ static bool goes_to_scope(const Run *run, const Section *section) {
 
 static Status run_section(Run *run, const Section *section, Err *err) {
     Doc *doc = run->doc;
-    Str sql = tool_full_sql(run->tool, section->uses, run->made, section->sql, doc->arena);
+    Str sql = conditional_sql(
+        run, tool_full_sql(run->tool, section->uses, run->made, section->sql, doc->arena));
     size_t cap = section_cap(run, section);
     ResultSet result = {0};
     if (session_query(run->trace->session, sql, run->args, run->arg_count, cap, doc->arena, &result,
                       err) != OK)
         return blame_tool(run, section->name, err);
-    if (result.column_count != query_columns(section))
+    bool counted = has_total(section, &result);
+    if (result.column_count != query_columns(section) + counted)
         return err_set(err, ERR_INTERNAL,
                        STR_FMT ": section " STR_FMT " has another number of columns than out",
                        STR_ARG(run->tool->name), STR_ARG(section->name));
@@ -322,8 +359,11 @@ static Status run_section(Run *run, const Section *section, Err *err) {
     DocSection *out = doc_table(doc, section->name, section->heading);
     out->style = section->style;
     out->row_count = out->total_rows = result.row_count;
-    out->cap = result.more ? section->cap : (Str){0};
-    if (result.more) TRY(count_rows(run, sql, &out->total_rows, err));
+    if (counted && result.row_count)
+        out->total_rows = (size_t)result.cells[result.column_count - 1].i64;
+    else if (result.more)
+        TRY(count_rows(run, sql, &out->total_rows, err));
+    out->cap = out->total_rows > out->row_count ? section->cap : (Str){0};
     shape_columns(run, section, &result, out);
     if (section->style == STYLE_PIVOT) pivot(out, doc->arena);
     if (!out->row_count) out->empty = section->empty.n ? section->empty : STR("Nothing to show.");
@@ -359,7 +399,7 @@ static Status make_shared(Run *run, Err *err) {
         if (!table->shared || count_users(run, i) < 2) continue;
         Str body = tool_full_sql(run->tool, table->uses, run->made, str_trim(table->body), arena);
         Str sql = str_format(arena, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT,
-                             STR_ARG(table->name), STR_ARG(body));
+                             STR_ARG(table->name), STR_ARG(conditional_sql(run, body)));
         if (run_plain(run, sql, err) != OK) return blame_tool(run, table->name, err);
         run->made |= UINT64_C(1) << i;
     }

@@ -310,15 +310,23 @@ Str values_text(const Values *values, const char *name) {
     return value->present ? value->text : (Str){0};
 }
 
+// "*" stands for anything, at either end of the pattern.
+static bool like(Str text, Str pattern) {
+    bool open_front = str_starts(pattern, STR("*")), open_back = str_ends(pattern, STR("*"));
+    Str core = str_slice(pattern, open_front ? 1 : 0, pattern.n - (open_back && pattern.n ? 1 : 0));
+    if (open_front && open_back) return str_find(text, core) != SIZE_MAX;
+    if (open_front) return str_ends(text, core);
+    return open_back ? str_starts(text, core) : str_eq(text, core);
+}
+
 static bool when_holds(const When *when, const Values *values) {
     const Param *param = tool_param(values->tool, when->param);
     INVARIANT(param);
     const Value *value = &values->items[param - values->tool->params];
     bool holds = false;
     Str rest = when->values, part = {0};
-    while (!holds && str_next(&rest, ',', &part))
-        holds =
-            str_eq(part, STR("*")) ? value->present : value->present && str_eq(part, value->text);
+    while (!holds && value->present && str_next(&rest, ',', &part))
+        holds = like(value->text, part);
     return holds != when->negated;
 }
 

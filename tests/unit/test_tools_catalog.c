@@ -130,6 +130,44 @@ static void test_every_built_in_tool(void **state) {
     engine_close(engine);
 }
 
+static void test_common_tables(void **state) {
+    (void)state;
+    static const char TEXT[] =
+        "-- tool t\n-- title T\n-- group cpu\n-- about A.\n"
+        "-- common\n"
+        "a AS (SELECT 1 AS x), -- b, in a comment\n"
+        "b AS MATERIALIZED (SELECT x FROM a),\n"
+        "c AS (SELECT ', (' AS x)\n"
+        "-- section main table\n-- out X text\nSELECT x FROM b;\n"
+        "-- section two table\n-- out X text\nWITH d AS (SELECT 1) SELECT x FROM c\n";
+    Arena arena = {0};
+    Tool tool = {0};
+    Err err = {0};
+    assert_int_equal(tool_parse(s("t.sql"), s(TEXT), &arena, &tool, &err), OK);
+    assert_int_equal(tool.table_count, 3);
+    assert_true(tool.tables[1].shared && !tool.tables[0].shared);
+    const Section *main = &tool.sections[0], *two = &tool.sections[1];
+    Str sql = tool_full_sql(&tool, main->uses, 0, main->sql, &arena);
+    assert_true(str_starts(sql, s("WITH a AS (SELECT 1 AS x),\nb AS MATERIALIZED")));
+    assert_int_equal(str_find(sql, s("c AS")), SIZE_MAX); // not used, not bound
+    sql = tool_full_sql(&tool, main->uses, 2, main->sql, &arena);
+    assert_true(str_eq(sql, s("SELECT x FROM b"))); // b exists, and a is not wanted any more
+    sql = tool_full_sql(&tool, two->uses, 0, two->sql, &arena);
+    assert_true(str_eq(sql, s("WITH c AS (SELECT ', (' AS x),\nd AS (SELECT 1) SELECT x FROM c")));
+    arena_done(&arena);
+}
+
+static void test_conditions(void **state) {
+    (void)state;
+    Str rest = s("when a=x,y unless b=* then"), bad = s("when a");
+    Whens whens = {0}, none = {0};
+    assert_true(whens_take(&rest, &whens));
+    assert_int_equal(whens.count, 2);
+    assert_true(whens.items[1].negated && str_eq(whens.items[1].param, s("b")));
+    assert_true(str_eq(rest, s("then")));
+    assert_false(whens_take(&bad, &none));
+}
+
 static void test_toolsets(void **state) {
     (void)state;
     EngineOptions options = {.quiet = true, .toolsets = STR("trace"), .structured = true};
@@ -148,10 +186,9 @@ static void test_toolsets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_a_whole_header),
-        cmocka_unit_test(test_names_what_is_wrong),
-        cmocka_unit_test(test_every_built_in_tool),
-        cmocka_unit_test(test_toolsets),
+        cmocka_unit_test(test_reads_a_whole_header), cmocka_unit_test(test_names_what_is_wrong),
+        cmocka_unit_test(test_every_built_in_tool),  cmocka_unit_test(test_common_tables),
+        cmocka_unit_test(test_conditions),           cmocka_unit_test(test_toolsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
