@@ -141,11 +141,30 @@ state AS (
     LEFT JOIN moved AS m ON m.cpu = c.cpu AND m.bucket = p.bucket
     LEFT JOIN before AS b ON b.cpu = c.cpu
 ),
-sampled AS (
-    SELECT x.cpu, x.ts_ns // width_ns AS bucket, sum(x.weight_ns) AS busy_ns
+-- A sample stands for the interval that ends with it: the part of it in its own bucket, then the
+-- parts in earlier ones.
+stretch AS (
+    SELECT x.cpu, greatest(x.ts_ns - x.weight_ns, from_ns) AS start_ns,
+           least(x.ts_ns, to_ns) AS end_ns
     FROM sample AS x
     WHERE (SELECT source FROM cpu_source) = 'samples' AND NOT x.is_idle
-      AND x.ts_ns >= from_ns AND x.ts_ns < to_ns
+      AND x.ts_ns >= from_ns AND x.ts_ns - x.weight_ns < to_ns
+),
+sampled AS (
+    SELECT cpu, bucket, sum(busy_ns) AS busy_ns
+    FROM (
+        SELECT cpu, (end_ns - 1) // width_ns AS bucket,
+               sum(end_ns - greatest(start_ns, (end_ns - 1) // width_ns * width_ns)) AS busy_ns
+        FROM stretch WHERE end_ns > start_ns GROUP BY ALL
+        UNION ALL
+        SELECT cpu, part,
+               sum((part + 1) * width_ns - greatest(start_ns, part * width_ns)) AS busy_ns
+        FROM (SELECT cpu, start_ns, end_ns,
+                     unnest(range(start_ns // width_ns, (end_ns - 1) // width_ns)) AS part
+              FROM stretch
+              WHERE end_ns > start_ns AND start_ns // width_ns < (end_ns - 1) // width_ns)
+        GROUP BY ALL
+    )
     GROUP BY ALL
 ),
 busy AS (

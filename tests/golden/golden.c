@@ -119,6 +119,17 @@ static ReplyFormat format_of(Str verb) {
     return str_eq(verb, STR("json")) ? REPLY_JSON : REPLY_MARKDOWN;
 }
 
+// The list of tools without data changes with every new tool: only that it is there is compared.
+static Str without_tool_list(Arena *arena, Str text) {
+    static const char START[] = "Tools without data here: ";
+    size_t at = str_find(text, str_from_c(START));
+    if (at == SIZE_MAX) return text;
+    size_t from = at + sizeof START - 1, end = from;
+    while (end < text.n && text.p[end] != '\n') end++;
+    return str_format(arena, STR_FMT "TOOLS" STR_FMT, STR_ARG(str_slice(text, 0, from)),
+                      STR_ARG(str_slice(text, end, text.n)));
+}
+
 // "call TOOL {...}" to the reply's text.
 static bool run_call(Golden *golden, Str line, Str *text) {
     Str rest = line, verb = {0}, name = {0};
@@ -138,6 +149,7 @@ static bool run_call(Golden *golden, Str line, Str *text) {
     *text = replaced(&golden->arena, reply.text, id, "TRACE");
     *text = replaced(&golden->arena, *text, golden->trace_folder, "DIR");
     *text = replaced(&golden->arena, *text, STR("\r"), "");
+    *text = without_tool_list(&golden->arena, *text);
     if (reply.is_error) *text = str_format(&golden->arena, "error: " STR_FMT, STR_ARG(*text));
     return true;
 }
