@@ -33,7 +33,7 @@ cell AS MATERIALIZED (
     LEFT JOIN process_name AS p ON p.upid = b.upid
 ),
 by_function AS MATERIALIZED (
-    SELECT frame_function(b.frame_id) - coalesce(s.displacement, 0) AS function_id,
+    SELECT frame_function(b.frame_id) - coalesce(s.displacement, 0::UBIGINT) AS function_id,
            min(b.frame_id) AS frame_id, frame_owner(min(b.frame_id)) AS owner,
            sum(b.weight_ns)::BIGINT AS weight_ns
     FROM (SELECT frame_id, sum(weight_ns) AS weight_ns FROM busy GROUP BY ALL) AS b

@@ -107,7 +107,7 @@ by_frame AS (
     FROM pick GROUP BY ALL
 ),
 by_function AS (
-    SELECT b.upid, frame_function(b.frame_id) - coalesce(s.displacement, 0) AS function_id,
+    SELECT b.upid, frame_function(b.frame_id) - coalesce(s.displacement, 0::UBIGINT) AS function_id,
            min(b.frame_id) AS frame_id, sum(b.weight_ns)::BIGINT AS weight_ns,
            sum(b.samples)::BIGINT AS samples, NULL AS module, NULL AS function
     FROM by_frame AS b LEFT JOIN frame_symbol AS s ON s.frame_id = b.frame_id
