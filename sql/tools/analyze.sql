@@ -97,7 +97,8 @@ tcp AS MATERIALIZED (
       AND upid IN (SELECT upid FROM of_process) -- when filter_query=*
 ),
 unresolved AS MATERIALIZED (
-    SELECT m.module, percent(sum(f.weight_ns), (SELECT sum(weight_ns) FROM cell)) AS pct
+    SELECT m.module, sum(f.weight_ns)::BIGINT AS weight_ns,
+           percent(sum(f.weight_ns), (SELECT sum(weight_ns) FROM cell)) AS pct
     FROM (
         SELECT b.owner, sum(b.weight_ns) AS weight_ns
         FROM by_function AS b
@@ -190,9 +191,9 @@ ORDER BY t.weight_ns DESC, t.function_id
 -- out      Line text(300)
 SELECT format('Symbols: {:.1f}% of the busy weight has function names',
               -- whole numbers first: a sum of fractions depends on its order
-              percent((SELECT sum(weight_ns) FROM hot)
+              percent((SELECT sum(weight_ns) FROM cell)
                       - coalesce((SELECT sum(weight_ns) FROM unresolved), 0),
-                      (SELECT sum(weight_ns) FROM hot)))
+                      (SELECT sum(weight_ns) FROM cell)))
        || coalesce((SELECT '; unresolved: ' || string_agg(format('{} ({:.1f}%)', module, pct), ', '
                                                           ORDER BY pct DESC, module)
                     FROM (SELECT * FROM unresolved WHERE pct > 1 AND module <> 'unknown'
@@ -274,7 +275,7 @@ WITH found AS (
     FROM tcp WHERE retransmits > 0 AND percent(retransmits, sends) > 0.5
     UNION ALL
     SELECT 6, format('{:.0f}% of the busy weight has no function names',
-                     percent(sum(weight_ns), (SELECT sum(weight_ns) FROM hot))),
+                     percent(sum(weight_ns), (SELECT sum(weight_ns) FROM cell))),
            format('check_symbols(trace_id="{}")', $trace_id)
     FROM unresolved WHERE module <> 'unknown' HAVING sum(pct) > 10
     UNION ALL
