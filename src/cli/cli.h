@@ -37,6 +37,9 @@ ExitCode command_tool(Cli *cli, const char *name, size_t from, json_t *arguments
 // export.c
 ExitCode command_export(Cli *cli);
 
+// pdb.c
+ExitCode command_pdb(Cli *cli);
+
 // dump.c
 ExitCode command_dump(Cli *cli);
 // providers.c: docs/providers.md

@@ -199,6 +199,7 @@ static const struct {
     {"call",      command_call     },
     {"sql",       command_sql      },
     {"dump",      command_dump     },
+    {"pdb",       command_pdb      },
     {"extract",   command_extract  },
     {"export",    command_export   },
     {"tools",     command_tools    },

@@ -16,6 +16,8 @@ static const char HELP[] =
     "       etw-mcp dump TRACE [--provider P] [--event E] [--process X] [--from S] [--to S]\n"
     "                    [--format text|jsonl|csv]       every event with its fields, in time "
     "order\n"
+    "       etw-mcp pdb FILE [--functions | --lines | --address RVA] [--json]\n"
+    "                                                    what a PDB or an image holds\n"
     "       etw-mcp [options] export TRACE [TABLE | \"SELECT ...\"] FILE  a table or query as "
     ".csv,\n"
     "                                                    .json or .parquet; the report as .md\n"
@@ -116,8 +118,10 @@ ExitCode options_read(Cli *cli, int argc, char **argv, bool *done) {
             return EXIT_OK;
         }
         bool option = str_starts(word, STR("--")) && !str_eq(word, STR("--markdown"));
-        bool dump = cli->word_count && str_eq(cli->words[0], STR("dump")); // reads its own options
-        if (dump && !str_eq(word, STR("--quiet"))) option = false;
+        bool own =
+            cli->word_count && (str_eq(cli->words[0], STR("dump")) || // read their own options
+                                str_eq(cli->words[0], STR("pdb")));
+        if (own && !str_eq(word, STR("--quiet"))) option = false;
         if (!option) {
             cli->words[cli->word_count++] = word;
         } else if (!read_flag(cli, word) && !read_valued(cli, &args)) {

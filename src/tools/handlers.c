@@ -30,6 +30,10 @@
     X(butterfly_chain)                                                                             \
     X(get_network_hot_functions)                                                                   \
     X(get_network_hot_stacks)                                                                      \
+    X(check_symbols)                                                                               \
+    X(resolve_symbols)                                                                             \
+    X(diagnose_symbol_load)                                                                        \
+    X(clean_stale_symbol_files)                                                                    \
     X(get_critical_path)                                                                           \
     X(count_stacks)                                                                                \
     X(get_flame_graph)                                                                             \

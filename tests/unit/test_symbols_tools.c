@@ -4,6 +4,7 @@
 #include "support/http_mock.h"
 #include "support/pdb_build.h"
 #include "support/shared_data.h"
+#include "sym/sym.h"
 #include "tools/engine.h"
 
 #include <setjmp.h>
@@ -216,14 +217,284 @@ static void test_path_of_a_loaded_trace(void **state) {
     expect(hot(f), "app::main");
 }
 
+// ---------------------------------------------------------------- the tools
+
+static void test_check_statuses(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    put_file(f, "lib.dll/" IMAGE_KEY "/lib.dll", &f->image);
+    load(f, f->store);
+    const char *text = call(f, "check_symbols", json_object());
+    expect(text, "| app.exe | 3 | 4 | 0 | 0 | 0 | 100.0% | 0% | 7,000 | OK | yes | yes |");
+    expect(text,
+           "| lib.dll | 2 | 0 | 2 | 0 | 0 | 0% | 100.0% | 2,000 | EXPORT_ONLY | image only | - |");
+    expect(text, "| gone.dll | 0 | 0 | 0 | 0 | 1 | 0% | 0% | 1,000 | MISSING | image only | - |");
+    expect(text, "pdb 70.0 %, export 20.0 %, pre-resolved 0.0 %, unknown 10.0 %");
+    expect(text, "folder");
+}
+
+static void test_check_mismatch(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb", &f->other);
+    load(f, f->store);
+    const char *text = call(f, "check_symbols", json_object());
+    expect(text, "| MISMATCHED_PDB | yes | other identity |");
+    expect(text, "diagnose_symbol_load(");
+    expect_no(text, "app::main");
+}
+
+static void test_check_without_path(void **state) {
+    Fixture *f = *state;
+    load(f, (Str){0});
+    const char *text = call(f, "check_symbols", json_object());
+    expect(text, "No symbol path is set");
+    expect(text, "| MISSING | yes | none |");
+}
+
+static void test_check_extra_path_is_kept(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb", &f->pdb);
+    load(f, (Str){0});
+    expect(hot(f), "app.exe+0x1110");
+    expect(call(f, "check_symbols", json_pack("{s:[s]}", "extra_symbol_paths", f->store.p)),
+           "| OK | yes | yes |");
+    expect(hot(f), "app::main");
+}
+
+static Str server_path(Fixture *f) {
+    f->mock = http_mock_start();
+    return str_format(&f->arena, "srv*" STR_FMT "*http://127.0.0.1:%u/symbols", STR_ARG(f->store),
+                      http_mock_port(f->mock));
+}
+
+static void test_resolve_from_server(void **state) {
+    Fixture *f = *state;
+    Str path = server_path(f);
+    http_mock_set(f->mock, "/symbols/app.pdb/" KEY "/app.pdb",
+                  (MockReply){.status = 200, .body = buf_str(&f->pdb)});
+    load(f, path);
+    expect(hot(f), "app.exe+0x1110"); // no tool but resolve_symbols asks servers
+    expect(call(f, "check_symbols", json_object()), "not local, server not asked");
+    assert_int_equal(http_mock_requests(f->mock), 0);
+    const char *text = call(f, "resolve_symbols", json_object());
+    expect(text, "| app.exe | app.pdb | " KEY " | downloaded |");
+    expect(text, "| gone.dll | gone.dll | 5F0000024000 | not on server |");
+    expect(text, "Before: pdb 0.0 %");
+    expect(text, "After: pdb 70.0 %");
+    expect(hot(f), "app::main");
+    assert_true(has_file(f, "app.pdb/" KEY "/app.pdb"));
+}
+
+static void test_resolve_refuses_another_build(void **state) {
+    Fixture *f = *state;
+    Str path = server_path(f);
+    http_mock_set(f->mock, "/symbols/app.pdb/" KEY "/app.pdb",
+                  (MockReply){.status = 200, .body = buf_str(&f->other)});
+    load(f, path);
+    const char *text =
+        call(f, "resolve_symbols", json_pack("{s:s}", "modules", "app, nothere.dll"));
+    expect(text, "identity mismatch");
+    expect(text, "No module with code addresses is called nothere.dll");
+    expect_no(text, "lib.dll");
+    expect(hot(f), "app.exe+0x1110");
+    assert_false(has_file(f, "app.pdb/" KEY "/app.pdb"));
+}
+
+static void test_resolve_without_downloads(void **state) {
+    Fixture *f = *state;
+    engine_close(f->engine);
+    EngineOptions options = {.quiet = true};
+    (void)setenv("ETW_MCP_NO_AUTO_DOWNLOAD", "1", 1);
+    Err err = {0};
+    if (engine_open(&options, &f->engine, &err) != OK) fail_msg("%s", err.text);
+    load(f, server_path(f));
+    const char *text = call(f, "resolve_symbols", json_object());
+    expect(text, "| skipped |");
+    expect(text, "ETW_MCP_NO_AUTO_DOWNLOAD");
+    assert_int_equal(http_mock_requests(f->mock), 0);
+}
+
+static void test_resolve_without_server(void **state) {
+    Fixture *f = *state;
+    load(f, f->store);
+    expect(call(f, "resolve_symbols", json_object()), "names no server");
+}
+
+static void test_diagnose(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb", &f->other);
+    load(f, f->store);
+    const char *text = call(f, "diagnose_symbol_load", json_pack("{s:s}", "module", "app"));
+    expect(text, "44332211-6655-8877-99aa-bbccddeeff01");
+    expect(text, "44332210-6655-8877-99aa-bbccddeeff01 | 3 | NO: another GUID |");
+    expect(text, "MISMATCHED_PDB");
+    text = call(f, "diagnose_symbol_load", json_pack("{s:s}", "module", "apq.exe"));
+    assert_true(f->reply.is_error);
+    expect(text, "app.exe");
+}
+
+// An image that names the sample's PDB.
+static void put_binary(Fixture *f, const char *name, const Guid *guid) {
+    AUTO(buf_done) Buf bytes = {0};
+    ImageSpec spec = {.time_date_stamp = 0x5F000001,
+                      .image_size = 0x4000,
+                      .machine = 0x8664,
+                      .guid = guid,
+                      .age = SAMPLE_AGE,
+                      .pdb_path = "c:\\build\\app.pdb",
+                      .exports = EXPORTS,
+                      .export_count = COUNT_OF(EXPORTS)};
+    image_build(&spec, &bytes);
+    put_file(f, name, &bytes);
+}
+
+static void test_diagnose_binary(void **state) {
+    Fixture *f = *state;
+    Guid guid = SAMPLE_GUID;
+    guid.bytes[0] ^= 1;
+    put_binary(f, "new/app.exe", &guid);
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    load(f, f->store);
+    const char *exe = path_join(&f->arena, f->store, STR("new/app.exe")).p;
+    const char *text = call(f, "diagnose_symbol_load",
+                            json_pack("{s:s,s:s}", "module", "app.exe", "exe_path", exe));
+    expect(text, "YES (trace)");
+    expect(text, "differs: another GUID");
+    exe = path_join(&f->arena, f->store, STR("app.pdb/" KEY "/app.pdb")).p;
+    (void)call(f, "diagnose_symbol_load",
+               json_pack("{s:s,s:s}", "module", "app.exe", "exe_path", exe));
+    assert_true(f->reply.is_error);
+}
+
+// The image on the path tells of a PDB that the trace did not: lib.dll by time stamp and size.
+static void test_image_names_the_pdb(void **state) {
+    Fixture *f = *state;
+    AUTO(buf_done) Buf image = {0};
+    ImageSpec spec = {.time_date_stamp = 0x5F000000,
+                      .image_size = 0x4000,
+                      .machine = 0x8664,
+                      .guid = &SAMPLE_GUID,
+                      .age = SAMPLE_AGE,
+                      .pdb_path = "c:\\build\\lib.pdb",
+                      .exports = EXPORTS,
+                      .export_count = COUNT_OF(EXPORTS)};
+    image_build(&spec, &image);
+    put_file(f, "lib.dll/" IMAGE_KEY "/lib.dll", &image);
+    put_file(f, "lib.pdb/" KEY "/lib.pdb", &f->pdb);
+    load(f, f->store);
+    expect(call(f, "check_symbols", json_object()), "from the image | yes |");
+}
+
+#define OTHER_KEY "443322106655887799AABBCCDDEEFF013"
+
+static json_t *clean_arguments(Fixture *f, bool dry_run) {
+    const char *exe = path_join(&f->arena, f->store, STR("app.exe")).p;
+    return json_pack("{s:s,s:s,s:b,s:s}", "module", "app", "exe_path", exe, "dry_run", dry_run,
+                     "symcache_root", f->store.p);
+}
+
+static void test_clean(void **state) {
+    Fixture *f = *state;
+    Guid guid = SAMPLE_GUID;
+    guid.bytes[0] ^= 1;
+    put_binary(f, "app.exe", &guid);
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    put_file(f, "app.pdb/" OTHER_KEY "/app.pdb", &f->other);
+    put_file(f, "app.pdb/00000000000000000000000000000000A/app.pdb", &f->pdb);
+    put_file(f, "app.pdb/notes/app.pdb", &f->pdb);
+    const char *text = call(f, "clean_stale_symbol_files", clean_arguments(f, true));
+    expect(text, OTHER_KEY " | KEEP (current) |");
+    expect(text, "00A | STALE |");
+    expect(text, KEY " | STALE |");
+    expect_no(text, "notes");
+    assert_true(has_file(f, "app.pdb/" KEY "/app.pdb"));
+    load(f, f->store);
+    text = call(f, "clean_stale_symbol_files", clean_arguments(f, false));
+    expect(text, KEY " | KEEP (in use by trace_");
+    expect(text, "00A | STALE: removed |");
+    assert_true(has_file(f, "app.pdb/" KEY "/app.pdb"));
+    assert_true(has_file(f, "app.pdb/" OTHER_KEY "/app.pdb"));
+    assert_true(has_file(f, "app.pdb/notes/app.pdb"));
+    assert_false(has_file(f, "app.pdb/00000000000000000000000000000000A"));
+}
+
+static void test_clean_needs_rsds(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.exe", &f->image);
+    expect(call(f, "clean_stale_symbol_files", clean_arguments(f, true)), "no RSDS record");
+    assert_true(f->reply.is_error);
+}
+
+static void test_hot_lines(void **state) {
+    Fixture *f = *state;
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    load(f, f->store);
+    const char *text = call(f, "get_hot_lines", json_pack("{s:s}", "function", "MAIN"));
+    expect(text, "Function: app.exe!app::main (pdb)");
+    expect(text, "c:\\src\\");
+    expect(text, "100.0%");
+    text = call(f, "get_hot_lines", json_pack("{s:s}", "function", "gone.dll"));
+    expect(text, "no line");
+    expect(text, "diagnose_symbol_load");
+    expect(call(f, "get_hot_lines", json_pack("{s:s}", "function", "nosuch")), "No sample lies");
+}
+
+// ---------------------------------------------------------------- real files
+
+static void test_real_pdb(void **state) {
+    Fixture *f = *state;
+    Str pdbs = shared_folder(ETW_SOURCE_DIR, "pdbs", &f->arena);
+    if (!pdbs.n) skip();
+    AUTO(symfile_close) SymFile *file = NULL;
+    Err err = {0};
+    Str pdb = path_join(&f->arena, pdbs, STR("dump_syms_regtest64.pdb"));
+    if (symfile_open(pdb, NULL, &file, &err) != OK) fail_msg("%s", err.text);
+    const SymTab *table = symfile_table(file);
+    const SymTabInfo *info = symtab_info(table);
+    SymFunction function = {.kind = SYMBOL_EXPORT};
+    for (uint32_t i = 0; i < symtab_count(table) && function.kind != SYMBOL_PROCEDURE; i++)
+        symtab_function(table, i, &f->arena, &function);
+    char guid[GUID_TEXT_SIZE];
+    guid_to_text(&info->guid, guid);
+    Str script = str_format(
+        &f->arena,
+        "trace cpus=1 masks=0x1270F,2 merged=1\nprocess start 1ms pid=100 name=r.exe\n"
+        "thread start 1ms pid=100 tid=101\n"
+        "image load 2ms pid=100 base=0x7ff600000000 size=0x100000 "
+        "name=\\Device\\HarddiskVolume3\\r.exe pdb=dump_syms_regtest64.pdb guid=%s age=%u\n"
+        "sample 5ms cpu=0 tid=101 ip=r.exe+0x%x\n",
+        guid, info->dbi_age, function.rva);
+    if (etl_build_script_file(script, f->trace, &err) != OK) fail_msg("%s", err.text);
+    load(f, pdbs);
+    const char *wanted =
+        str_format(&f->arena, "| r.exe | " STR_FMT " | 1,000 | 100.0%%", STR_ARG(function.name)).p;
+    expect(hot(f), wanted);
+}
+
 int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_names_from_store, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_return_addresses, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_lines_in_sql, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_path_costs_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_flat_folder_must_match, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_path_of_a_loaded_trace, set_up, tear_down),
+        CASE(test_names_from_store),
+        CASE(test_return_addresses),
+        CASE(test_lines_in_sql),
+        CASE(test_no_path_costs_nothing),
+        CASE(test_flat_folder_must_match),
+        CASE(test_path_of_a_loaded_trace),
+        CASE(test_check_statuses),
+        CASE(test_check_mismatch),
+        CASE(test_check_without_path),
+        CASE(test_check_extra_path_is_kept),
+        CASE(test_resolve_from_server),
+        CASE(test_resolve_refuses_another_build),
+        CASE(test_resolve_without_downloads),
+        CASE(test_resolve_without_server),
+        CASE(test_diagnose),
+        CASE(test_diagnose_binary),
+        CASE(test_image_names_the_pdb),
+        CASE(test_clean),
+        CASE(test_clean_needs_rsds),
+        CASE(test_hot_lines),
+        CASE(test_real_pdb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

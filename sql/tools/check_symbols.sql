@@ -1,0 +1,12 @@
+-- tool     check_symbols
+-- title    How well symbols resolve
+-- headline **Symbols**
+-- group    trace
+-- place    10
+-- handler  check_symbols
+-- about    How well code addresses resolve to function names, per module: source of the names (PDB,
+--          nearest export, the trace itself), status, whether the trace knows the PDB's identity and
+--          whether that PDB is on the symbol path. No server is asked; resolve_symbols does that. Call it
+--          when functions show as module+0xRVA.
+-- example  check_symbols(trace_id="...")
+-- param    extra_symbol_paths  list  null  Folders searched as well; names found there are kept.

@@ -1,0 +1,15 @@
+-- tool     clean_stale_symbol_files
+-- title    Remove symbols of other builds
+-- headline **Stale Symbol Files**
+-- group    trace
+-- place    13
+-- handler  clean_stale_symbol_files
+-- trace    none
+-- acts     write destructive
+-- about    Lists the folders of a symbol store that hold PDBs of other builds of a binary, and removes
+--          them with dry_run=false. What a loaded trace was recorded with is kept. Use it to free space.
+-- example  clean_stale_symbol_files(module="app.exe", exe_path="/builds/app.exe")
+-- param    module         text     required  Module name.
+-- param    exe_path       text     required  Binary whose PDB is current.
+-- param    dry_run        boolean  true      Only list.
+-- param    symcache_root  text     null      Store that holds <pdb>/<GUID+age>; the user's cache when omitted.

@@ -1,0 +1,13 @@
+-- tool     diagnose_symbol_load
+-- title    Why a module has no symbols
+-- headline **Symbol Diagnosis**
+-- group    trace
+-- place    12
+-- handler  diagnose_symbol_load
+-- about    Explains one module: its identity in the trace, in a file on disk, and in every PDB of its
+--          name on the symbol path, which of them match, what is used, and the URL a server would be
+--          asked. Call it when check_symbols shows MISSING, EXPORT_ONLY or MISMATCHED_PDB.
+-- example  diagnose_symbol_load(trace_id="...", module="tcpip.sys")
+-- param    module              text  required  Module name, with or without extension.
+-- param    exe_path            text  null      A copy of the binary to compare.
+-- param    extra_symbol_paths  list  null      Folders searched as well; names found there are kept.

@@ -1,0 +1,14 @@
+-- tool     resolve_symbols
+-- title    Fetch missing symbols
+-- headline **Symbol Resolution**
+-- group    trace
+-- place    11
+-- handler  resolve_symbols
+-- acts     write
+-- acts     open_world
+-- about    Looks for the missing PDBs of modules by exact identity: in caches and folders, then on the
+--          servers of the symbol path, and names the addresses of those found. No decoding again. Call it
+--          after check_symbols; it may take minutes (at most 10).
+-- example  resolve_symbols(trace_id="...", modules="ntoskrnl.exe,tcpip.sys")
+-- param    modules             text  null  Names, separated by commas; every module without names when omitted.
+-- param    extra_symbol_paths  list  null  Folders searched as well; names found there are kept.
