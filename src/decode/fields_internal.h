@@ -5,8 +5,8 @@
 #include "decode/fields.h"
 
 enum {
-    FIELDS_SLOTS = 128,   // fields of one layout that others refer to
-    FIELDS_LAYOUTS = 256, // of one schema
+    FIELDS_SLOTS = 128,  // fields of one layout that others refer to
+    FIELDS_LAYOUTS = 64, // of one schema
     NO_OFFSET = UINT32_MAX,
 };
 

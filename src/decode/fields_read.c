@@ -238,8 +238,10 @@ bool walk_field(FieldsWalk *walk, uint32_t index, unsigned depth) {
 // How far a layout goes: all of it, and the bytes it leaves.
 static bool layout_fits(const FieldsSchema *schema, const ParsedLayout *layout, Str payload,
                         size_t *left) {
+    enum { STEPS = 1 << 16 }; // there may be many layouts to try
     FieldsWalk walk;
     walk_start(&walk, schema, layout, payload, NULL, NULL);
+    walk.steps = LIMIT_EVENT_STEPS - STEPS;
     bool ok = true;
     for (uint32_t i = 0; ok && i < layout->count; i = layout->nodes[i].next)
         ok = walk_field(&walk, i, 0);

@@ -127,7 +127,7 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 static bool parse_map(Rd *r, FieldsMap *map, Arena *arena) {
-    enum { ENTRY_BYTES_MIN = 10 };
+    enum { ENTRY_BYTES_MIN = 10, BIT_ENTRIES_MAX = 256 };
     map->name = get_text(r);
     map->bits = rd_u8(r) != 0;
     uint32_t count = rd_u32(r);
@@ -139,8 +139,9 @@ static bool parse_map(Rd *r, FieldsMap *map, Arena *arena) {
         Str text = get_text(r);
         map->entries[i].text = str_from_8bit(arena, (const uint8_t *)text.p, text.n);
     }
-    // Entries of one value (a map of another build) keep the first.
     if (count) qsort(map->entries, count, sizeof *map->entries, compare_entries);
+    // Every value is held against all entries of a bit map.
+    if (map->bits && map->count > BIT_ENTRIES_MAX) map->count = BIT_ENTRIES_MAX;
     return rd_ok(r);
 }
 
