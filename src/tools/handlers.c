@@ -19,6 +19,9 @@
     X(get_evidence_status)                                                                         \
     X(trace_info)                                                                                  \
     X(query_trace)                                                                                 \
+    X(get_packet_capture_summary)                                                                  \
+    X(get_packet_timeline)                                                                         \
+    X(get_pktmon_layer_latency)                                                                    \
     X(describe_tables)                                                                             \
     X(get_wait_analysis)                                                                           \
     X(get_lock_contention)                                                                         \
