@@ -170,8 +170,8 @@ CREATE MACRO net_source_name(source) AS
                 WHEN 'kernel_network' THEN 'Microsoft-Windows-Kernel-Network'
                 WHEN 'kernel' THEN 'the kernel''s TcpIp and UdpIp events' END;
 
--- Datagrams of Microsoft-Windows-TCPIP. On receive, local and remote are sometimes swapped: the port
--- that the same endpoint sends from is the local one.
+-- Datagrams of Microsoft-Windows-TCPIP. On receive, local and remote are sometimes swapped: the
+-- port that the same endpoint sends from is the local one.
 CREATE TABLE udp_message AS
 WITH read AS (
     SELECT ts_ns, seq, cpu, CASE WHEN id = 1169 THEN 'send' ELSE 'receive' END AS kind,
@@ -240,10 +240,12 @@ SELECT e.ts_ns, e.cpu, 'tcp' AS protocol, s.direction, l.pid, l.upid, e.bytes, e
 FROM tcb_event AS e
 JOIN tcb_life AS l ON l.life = e.life
 JOIN net_source AS s ON s.protocol = 'tcp' AND s.source = 'tcpip'
-     AND s.direction = CASE WHEN e.id = 1074 THEN 'receive' WHEN e.id IN (1073, 1332) THEN 'send' END
+     AND s.direction = CASE WHEN e.id = 1074 THEN 'receive'
+                            WHEN e.id IN (1073, 1332) THEN 'send' END
 WHERE e.bytes IS NOT NULL
 UNION ALL
-SELECT e.ts_ns, e.cpu, 'tcp', s.direction, e.pid, e.upid, e.bytes, 1, e.local, e.remote, e.life, s.source
+SELECT e.ts_ns, e.cpu, 'tcp', s.direction, e.pid, e.upid, e.bytes, 1, e.local, e.remote, e.life,
+       s.source
 FROM kernel_tcp_event AS e
 JOIN net_source AS s ON s.protocol = 'tcp' AND s.source = e.source AND s.direction = e.kind
 WHERE e.kind IN ('send', 'receive')

@@ -51,8 +51,8 @@ WITH header AS (
     SELECT process_key, max(create_pid) AS create_pid,
            mode(real_pid(header_pid)) FILTER (
                NOT is_exit AND kind IN ('bind', 'connect', 'send', 'receive')
-               AND location NOT IN (6101, 3006, 3056, 3018, 3023, 3024, 3025, 3073, 3102, 4107, 4114,
-                                    4123, 4052, 8016, 8028)) AS header_pid,
+               AND location NOT IN (6101, 3006, 3056, 3018, 3023, 3024, 3025, 3073, 3102, 4107,
+                                    4114, 4123, 4052, 8016, 8028)) AS header_pid,
            min(ts_ns) AS first_ns
     FROM afd_event WHERE process_key <> 0 GROUP BY process_key
 )
@@ -85,8 +85,8 @@ CREATE TABLE socket AS
 WITH life AS (
     SELECT life, any_value(endpoint) AS endpoint, any_value(process_key) AS process_key,
            min(ts_ns) FILTER (kind = 'create') AS created_ns,
-           coalesce(max(ts_ns) FILTER (kind = 'close'), max(ts_ns) FILTER (kind = 'cleanup' AND is_exit))
-               AS closed_ns,
+           coalesce(max(ts_ns) FILTER (kind = 'close'),
+                    max(ts_ns) FILTER (kind = 'cleanup' AND is_exit)) AS closed_ns,
            min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
            count(*) FILTER (kind = 'receive' AND done) AS received,
            count(*) FILTER (kind = 'send' AND done) AS sent,

@@ -26,7 +26,8 @@ SELECT ts_ns, id,
        CASE WHEN id IN (1214, 1215, 1478)
             THEN greatest(1, coalesce(event_field_i64(class_id, payload, 'PacketCount'), 1))
             WHEN id = 1058
-            THEN greatest(1, coalesce(event_field_i64(class_id, payload, 'LandAttackSegmentsDropped'), 1))
+            THEN greatest(1, coalesce(
+                event_field_i64(class_id, payload, 'LandAttackSegmentsDropped'), 1))
             ELSE 1 END AS packets,
        CASE WHEN id = 1190 THEN event_field_i64(class_id, payload, 'NumBytes') END AS bytes,
        CASE id WHEN 1214 THEN transport_drop_reason(event_field_i64(class_id, payload, 'Reason'))
@@ -36,9 +37,10 @@ SELECT ts_ns, id,
                WHEN 1190 THEN 'receiver closed'
                WHEN 1361 THEN 'clone dropped'
                WHEN 1058 THEN 'land attack'
-               ELSE 'arp: reason ' || event_field_i64(class_id, payload, 'DropReason') END AS reason,
+               ELSE 'arp: reason ' || event_field_i64(class_id, payload, 'DropReason')
+       END AS reason,
        CASE WHEN id = 1478 THEN event_field_i64(class_id, payload, 'Interface')
-            WHEN id IN (1538, 1539, 1543) OR id = 1215 AND version >= 1 OR id = 1423 AND version >= 1
+            WHEN id IN (1538, 1539, 1543) OR id IN (1215, 1423) AND version >= 1
             THEN event_field_i64(class_id, payload, 'IfIndex') END AS interface,
        CASE WHEN id IN (1214, 1215)
             THEN event_field_i64(class_id, payload, 'IPTransportProtocol') END AS protocol,

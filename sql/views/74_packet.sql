@@ -75,15 +75,16 @@ FROM (
 ) AS e
 LEFT JOIN pktmon_component AS c ON c.id = e.component;
 
--- Frames of NDIS-PacketCapture and of the WAN capture. What is data in a keyword: 0x40000000 a packet
--- starts, 0x80000000 it ends, 0x100000000 sent, 0x200000000 received, 0x10000 802.11, 0x200 and 0x8000
--- no link header.
+-- Frames of NDIS-PacketCapture and of the WAN capture. What is data in a keyword: 0x40000000 a
+-- packet starts, 0x80000000 it ends, 0x100000000 sent, 0x200000000 received, 0x10000 802.11, 0x200
+-- and 0x8000 no link header.
 CREATE TABLE ndis_frame AS
 WITH fragment AS (
     SELECT ts_ns, seq, cpu, tid, id, keyword::HUGEINT::BIGINT AS keyword,
            CASE WHEN id < 5000 THEN event_field_i64(class_id, payload, 'MiniportIfIndex') END
                AS miniport,
-           CASE WHEN id < 5000 THEN event_field_i64(class_id, payload, 'LowerIfIndex') END AS lower_if,
+           CASE WHEN id < 5000 THEN event_field_i64(class_id, payload, 'LowerIfIndex') END
+               AS lower_if,
            CASE WHEN id = 1001
                 THEN blob_slice(payload, 12::UINTEGER,
                                 event_field_i64(class_id, payload, 'FragmentSize')::UINTEGER)
@@ -133,7 +134,8 @@ FROM ndis_frame WHERE id < 5000 GROUP BY id, miniport;
 -- Every captured frame, decoded. is_repeat: the same packet as a frame before, seen elsewhere.
 CREATE TABLE packet AS
 WITH frame AS (
-    SELECT f.ts_ns, f.seq, f.cpu, CASE WHEN f.id > 5000 THEN 'wan' ELSE 'ndis' END AS source,
+    SELECT f.ts_ns, f.seq AS event_seq, f.cpu,
+           CASE WHEN f.id > 5000 THEN 'wan' ELSE 'ndis' END AS source,
            f.direction, f.media, 0::UINTEGER AS original, f.bytes,
            CASE WHEN f.id > 5000 THEN 'WAN' ELSE 'interface ' || f.miniport
                 || CASE WHEN f.lower_if <> f.miniport THEN ' layer ' || f.lower_if ELSE '' END
@@ -154,9 +156,10 @@ WITH frame AS (
            CASE WHEN f.event_id <> 160 THEN f.drop_text || ' at ' || f.drop_location END
     FROM pktmon_frame AS f
     LEFT JOIN pktmon_component AS c ON c.id = f.component
+    WHERE f.bytes IS NOT NULL AND f.media IS NOT NULL
 ),
 flat AS (
-    SELECT row_number() OVER (ORDER BY ts_ns, cpu, seq) AS packet_id, *,
+    SELECT row_number() OVER (ORDER BY ts_ns, cpu, event_seq) AS packet_id, *,
            unnest(packet_decode(bytes, media, original))
     FROM frame
 ),
@@ -198,8 +201,9 @@ FROM (
 )
 GROUP BY protocol, local, remote;
 
--- Addresses of a flow as people write them: "a:p -> b:q/proto", "a:p <-> b:q #2", "a:p-b:q", "a:p b:q";
--- IPv6 with a port in brackets; a port may be "*" or left out. Fields are empty when it cannot be read.
+-- Addresses of a flow as people write them: "a:p -> b:q/proto", "a:p <-> b:q #2", "a:p-b:q",
+-- "a:p b:q"; IPv6 with a port in brackets; a port may be "*" or left out. Fields are empty when it
+-- cannot be read.
 CREATE MACRO tuple_parts(flow) AS
     regexp_extract(
         flow,

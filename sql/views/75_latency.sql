@@ -9,7 +9,8 @@ WITH stack AS (
     FROM tcb_event WHERE id IN (1002, 1033, 1034, 1045) GROUP BY life
 ),
 by_stack AS (
-    SELECT s.start_ns, CASE WHEN s.done_ns IS NOT NULL THEN s.done_ns - s.start_ns END AS latency_ns,
+    SELECT s.start_ns,
+           CASE WHEN s.done_ns IS NOT NULL THEN s.done_ns - s.start_ns END AS latency_ns,
            l.upid, l.pid, 'TCPIP 1002 to 1033' AS source
     FROM stack AS s JOIN tcb_life AS l ON l.life = s.life
     WHERE s.start_ns IS NOT NULL AND (s.done_ns IS NOT NULL OR s.failed_ns IS NOT NULL)
@@ -51,8 +52,8 @@ FROM (
 ) AS x
 LEFT JOIN process_name AS p ON p.upid = x.upid;
 
--- Accepts: from the connection's arrival (AFD indication, else the stack's accept) to the accept call
--- that hands it out, on the same listener and of the same remote address; without addresses, first
+-- Accepts: from the connection's arrival (AFD indication, else the stack's accept) to the accept
+-- call that hands it out, on the same listener and of the same remote address; without addresses, first
 -- in first out.
 CREATE TABLE accept_done AS
 WITH arrived AS (
@@ -95,7 +96,8 @@ by_stack AS (
     WHERE (SELECT NOT indications FROM has)
 )
 SELECT x.*, o.upid, o.pid, coalesce(o.process, 'unknown') AS process
-FROM (SELECT * FROM by_address UNION ALL SELECT * FROM in_order UNION ALL SELECT * FROM by_stack) AS x
+FROM (SELECT * FROM by_address UNION ALL SELECT * FROM in_order
+      UNION ALL SELECT * FROM by_stack) AS x
 LEFT JOIN afd_owner AS o ON o.process_key = x.process_key;
 
 CREATE VIEW accept_failure AS

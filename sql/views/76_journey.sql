@@ -1,7 +1,7 @@
 -- Journeys of packets through the components that PktMon watches.
 
--- A packet is (group, number). A component that clones or makes a packet anew gives it another group:
--- such units join by content when they follow within 50 ms and share no place.
+-- A packet is (group, number). A component that clones or makes a packet anew gives it another
+-- group: such units join by content when they follow within 50 ms and share no place.
 CREATE TABLE packet_unit AS
 WITH unit AS (
     SELECT group_id, number, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
@@ -35,7 +35,7 @@ WITH placed AS (
            f.component || '/' || f.edge AS site
     FROM packet AS p
     JOIN packet_unit AS u ON u.group_id = p.group_id AND u.number = p.number
-    JOIN pktmon_frame AS f ON f.ts_ns = p.ts_ns AND f.seq = p.seq AND f.cpu = p.cpu
+    JOIN pktmon_frame AS f ON f.ts_ns = p.ts_ns AND f.seq = p.event_seq AND f.cpu = p.cpu
     WHERE p.source = 'pktmon'
 ),
 cut AS (

@@ -40,6 +40,9 @@ ExitCode command_export(Cli *cli);
 // pdb.c
 ExitCode command_pdb(Cli *cli);
 
+// pcapng.c
+ExitCode command_pcapng(Cli *cli);
+
 // dump.c
 ExitCode command_dump(Cli *cli);
 // providers.c: docs/providers.md

@@ -202,6 +202,7 @@ static const struct {
     {"pdb",       command_pdb      },
     {"extract",   command_extract  },
     {"export",    command_export   },
+    {"pcapng",    command_pcapng   },
     {"tools",     command_tools    },
     {"schema",    command_schema   },
     {"providers", command_providers},

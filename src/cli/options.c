@@ -21,6 +21,7 @@ static const char HELP[] =
     "       etw-mcp [options] export TRACE [TABLE | \"SELECT ...\"] FILE  a table or query as "
     ".csv,\n"
     "                                                    .json or .parquet; the report as .md\n"
+    "       etw-mcp [options] pcapng TRACE FILE.pcapng   captured frames, for Wireshark\n"
     "       etw-mcp tools [NAME | --markdown]            the tools, or the help of one\n"
     "       etw-mcp schema                               the tables, as Markdown\n"
     "       etw-mcp providers                            how events get their fields, as Markdown\n"

@@ -10,7 +10,7 @@ static Status ask(ToolCall *call, const char *sql, const Arg *args, size_t count
     return OK;
 }
 
-static Status check_tuple(ToolCall *call, Err *err) {
+Status packet_check_tuple(ToolCall *call, Err *err) {
     static const char SQL[] = "SELECT tuple_parts($flow).a <> ''";
     Str flow = values_text(call->values, "five_tuple");
     if (!flow.n) return OK;
@@ -26,7 +26,7 @@ static Status check_tuple(ToolCall *call, Err *err) {
 }
 
 Status handle_get_packet_timeline(ToolCall *call, Err *err) {
-    TRY(check_tuple(call, err));
+    TRY(packet_check_tuple(call, err));
     return run_tool(call->tool, call->values, call->trace, call->doc, err);
 }
 
@@ -47,6 +47,6 @@ Status handle_get_packet_capture_summary(ToolCall *call, Err *err) {
 }
 
 Status handle_get_pktmon_layer_latency(ToolCall *call, Err *err) {
-    TRY(check_tuple(call, err));
+    TRY(packet_check_tuple(call, err));
     return run_tool(call->tool, call->values, call->trace, call->doc, err);
 }

@@ -24,6 +24,9 @@ Status handle_query_trace(ToolCall *call, Err *err);
 Status handle_get_packet_capture_summary(ToolCall *call, Err *err);
 Status handle_get_packet_timeline(ToolCall *call, Err *err);
 Status handle_get_pktmon_layer_latency(ToolCall *call, Err *err);
+Status handle_export_pcapng(ToolCall *call, Err *err);
+// handle_packet.c: refuses a five_tuple that cannot be read.
+Status packet_check_tuple(ToolCall *call, Err *err);
 Status handle_describe_tables(ToolCall *call, Err *err);
 Status handle_get_wait_analysis(ToolCall *call, Err *err);
 Status handle_get_lock_contention(ToolCall *call, Err *err);

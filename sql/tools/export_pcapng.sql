@@ -1,0 +1,13 @@
+-- tool     export_pcapng
+-- title    Packets to a file
+-- group    compare
+-- place    4
+-- handler  export_pcapng
+-- acts     write
+-- about    Writes the captured frames (NDIS-PacketCapture, PktMon, WAN) as pcapng for Wireshark: UTC in
+--          nanoseconds, an interface per place, direction, comments with drops and processes.
+-- example  export_pcapng(trace_id="...", path="/captures/slow.pcapng")
+-- param    path             text     required  Path ending in .pcapng.
+-- param    five_tuple       text     null      One flow, either direction: "a:p -> b:q".
+-- param    all_appearances  boolean  false     Each packet at every place it was seen, not at the first only.
+-- window
