@@ -76,5 +76,6 @@ FROM (
 )
 HAVING count(*) > 0
 UNION ALL
-SELECT 'No PDB with lines is in use for ' || module || ': diagnose_symbol_load says why.'
+SELECT 'No source line is known here: no PDB of ' || module || ' is in use, or it has no lines for '
+           || 'this code; diagnose_symbol_load says which.'
 FROM chosen WHERE NOT EXISTS (FROM spot WHERE file IS NOT NULL)

@@ -4,6 +4,9 @@
 
 #include "tools/engine_internal.h"
 
+// The user's own store, filled from Microsoft's server.
+#define SYMBOLS_OF_WINDOWS "srv**https://msdl.microsoft.com/download/symbols"
+
 typedef enum NameSource {
     FROM_PDB,
     FROM_EXPORT,

@@ -41,6 +41,7 @@ static void modules_section(ToolCall *call, const ModuleWeights *weights) {
         {"Module",       "text" },
         {"Functions",    "count"},
         {"From PDB",     "count"},
+        {"Mismatched",   "count"}, // nameless because the path has another build, which is not used
         {"From Export",  "count"},
         {"Pre-resolved", "count"},
         {"Unknown",      "count"},
@@ -61,13 +62,18 @@ static void modules_section(ToolCall *call, const ModuleWeights *weights) {
         Cell *cells = doc_row(call->doc, table);
         cells[0] = cell_text(module->module);
         cells[1] = cell_i64(module->functions);
-        for (unsigned k = 0; k < NAME_SOURCES; k++) cells[2 + k] = cell_i64(module->addresses[k]);
-        cells[6] = share(measure[FROM_PDB], sum_of(measure));
-        cells[7] = share(measure[FROM_EXPORT], sum_of(measure));
-        cells[8] = cell_i64(sum_of(module->weight));
-        cells[9] = cell_text(str_from_c(module_status_name(module->status)));
-        cells[10] = cell_text(identity_text(module));
-        cells[11] = cell_text(pdb_text(module));
+        const int64_t *count = module->addresses;
+        cells[2] = cell_i64(count[FROM_PDB]);
+        cells[3] = cell_i64(module->other_build ? count[FROM_NOWHERE] : 0);
+        cells[4] = cell_i64(count[FROM_EXPORT]);
+        cells[5] = cell_i64(count[FROM_TRACE]);
+        cells[6] = cell_i64(module->other_build ? 0 : count[FROM_NOWHERE]);
+        cells[7] = share(measure[FROM_PDB], sum_of(measure));
+        cells[8] = share(measure[FROM_EXPORT], sum_of(measure));
+        cells[9] = cell_i64(sum_of(module->weight));
+        cells[10] = cell_text(str_from_c(module_status_name(module->status)));
+        cells[11] = cell_text(identity_text(module));
+        cells[12] = cell_text(pdb_text(module));
     }
     table->total_rows = weights->count;
     table->empty = STR("No code addresses: the trace holds neither samples nor stacks.");

@@ -244,10 +244,8 @@ static void advise(Diagnosis *d, SymbolPath *path, Str module) {
     Doc *doc = d->call->doc;
     const SymbolModule *symbols = d->count ? &d->modules[0]->symbols : NULL;
     if (!path)
-        doc_note(doc, str_format(d->arena,
-                                 "No symbol path is set: load_trace(symbol_path=\"" STR_FMT
-                                 "\") looks on Microsoft's server and keeps what it gets.",
-                                 STR_ARG(symbol_path_for_windows(d->arena))));
+        doc_note(doc, STR("No symbol path is set: load_trace(symbol_path=\"" SYMBOLS_OF_WINDOWS
+                          "\") looks on Microsoft's server and keeps what it gets."));
     if (symbols && !symbols->has_pdb_id)
         doc_note(doc,
                  STR("The trace does not say which PDB the module was built with: only an image "

@@ -113,7 +113,9 @@ static void note_unknown(ToolCall *call, Str list, const ModuleWeights *weights)
 static Str result_text(const ModuleWeight *module, const SymbolFetch *fetch, bool late,
                        Arena *arena) {
     if (module->symbols.source == SYMBOL_SOURCE_PDB) return STR("already cached");
-    if (!fetch->asked) return late ? STR("not reached in time") : STR("no identity in trace");
+    bool known = module->symbols.has_pdb_id || module->symbols.has_image_id;
+    if (!known) return STR("no identity in trace");
+    if (!fetch->asked) return late ? STR("not reached in time") : STR("skipped: no symbol path");
     const SymbolResult *result = &fetch->result;
     Str name = str_from_c(symbol_outcome_name(result->outcome));
     bool explained = result->outcome == SYMBOL_NETWORK_ERROR || result->outcome == SYMBOL_DAMAGED;
@@ -163,10 +165,8 @@ static void note_servers(ToolCall *call, Str extra) {
     SymbolPathOptions options = {.no_download = true};
     if (symbols_path_open(call->symbols, extra, &options, &path, NULL) != OK) return;
     if (!symbol_path_has_server(path))
-        doc_note(call->doc, str_format(call->arena,
-                                       "The symbol path names no server, so nothing was fetched. "
-                                       "load_trace(symbol_path=\"" STR_FMT "\") sets one.",
-                                       STR_ARG(symbol_path_for_windows(call->arena))));
+        doc_note(call->doc, STR("The symbol path names no server, so nothing was fetched. "
+                                "load_trace(symbol_path=\"" SYMBOLS_OF_WINDOWS "\") sets one."));
     else if (symbols_no_download(call->symbols))
         doc_note(call->doc, STR("Downloads are switched off (ETW_MCP_NO_AUTO_DOWNLOAD=1): servers "
                                 "were not asked."));

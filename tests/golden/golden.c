@@ -2,6 +2,7 @@
 //
 //   # comment
 //   event lines             a trace script (tests/support/README.md), or
+//   pdb NAME                the sample PDB of tests/support/pdb_build.h beside the trace, for DIR
 //   shared NAME.etl         a trace of ../shared/traces; the test is skipped without it
 //   call TOOL {"a": 1}      trace_id is added when the tool takes one
 //   csv TOOL {...}          the same as CSV; json TOOL {...} as JSON
@@ -12,6 +13,7 @@
 // the file. Exit status: 0 all equal, 1 different, 77 skipped.
 #include "base/os.h"
 #include "support/etl_build_script.h"
+#include "support/pdb_build.h"
 #include "support/shared_data.h"
 #include "tools/engine.h"
 
@@ -48,12 +50,35 @@ static Str shared_trace(Golden *golden, Str name) {
     return os_stat(path, &info, NULL) == OK && info.is_file ? path : (Str){0};
 }
 
+static bool put_pdb(Golden *golden, Str folder, Str name) {
+    Err err = {0};
+    AUTO(buf_done) Buf bytes = {0};
+    AUTO(pdb_build_free) PdbBuild *build = pdb_build_sample();
+    pdb_build_msf(build, (MsfSpec){0}, &bytes);
+    Str path = path_join(&golden->arena, folder, name);
+    return file_write_atomic(path, buf_str(&bytes), &err) == OK || fail(golden, "pdb", err.text);
+}
+
+// Writes the PDBs that a script asks for, and cuts those lines out of it.
+static bool put_pdbs(Golden *golden, Str folder, Str *script) {
+    AUTO(buf_done) Buf out = {0};
+    Str rest = *script, line = {0};
+    while (str_next(&rest, '\n', &line)) {
+        bool pdb = str_starts(line, STR("pdb "));
+        if (pdb && !put_pdb(golden, folder, str_trim(str_slice(line, 4, line.n)))) return false;
+        buf_addf(&out, STR_FMT "\n", STR_ARG(pdb ? (Str){0} : line));
+    }
+    *script = str_copy(&golden->arena, buf_str(&out));
+    return true;
+}
+
 static bool make_trace(Golden *golden, Str script, Str *path) {
     Err err = {0};
     Str folder =
         str_format(&golden->arena, STR_FMT "/%u", STR_ARG(golden->folder), ++golden->traces);
     *path = path_join(&golden->arena, folder, STR("test.etl"));
     if (os_make_folders(folder, &err) != OK) return fail(golden, "folder", err.text);
+    if (!put_pdbs(golden, folder, &script)) return false;
     if (etl_build_script_file(script, *path, &err) != OK) return fail(golden, "script", err.text);
     return true;
 }
@@ -247,6 +272,8 @@ static int run(Golden *golden, Str path) {
 }
 
 int main(int argc, char **argv) {
+    (void)unsetenv("_NT_SYMBOL_PATH"); // names would depend on the machine
+    (void)unsetenv("_NT_ALT_SYMBOL_PATH");
     if (argc != 2) {
         printf("usage: golden FILE.test\n");
         return 2;

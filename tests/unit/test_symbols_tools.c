@@ -225,10 +225,10 @@ static void test_check_statuses(void **state) {
     put_file(f, "lib.dll/" IMAGE_KEY "/lib.dll", &f->image);
     load(f, f->store);
     const char *text = call(f, "check_symbols", json_object());
-    expect(text, "| app.exe | 3 | 4 | 0 | 0 | 0 | 100.0% | 0% | 7,000 | OK | yes | yes |");
+    expect(text, "| app.exe | 3 | 4 | 0 | 0 | 0 | 0 | 100.0% | 0% | 7,000 | OK | yes | yes |");
     expect(text,
-           "| lib.dll | 2 | 0 | 2 | 0 | 0 | 0% | 100.0% | 2,000 | EXPORT_ONLY | image only | - |");
-    expect(text, "| gone.dll | 0 | 0 | 0 | 0 | 1 | 0% | 0% | 1,000 | MISSING | image only | - |");
+           "| lib.dll | 2 | 0 | 0 | 2 | 0 | 0 | 0% | 100.0% | 2,000 | EXPORT_ONLY | image only | - |");
+    expect(text, "| gone.dll | 0 | 0 | 0 | 0 | 0 | 1 | 0% | 0% | 1,000 | MISSING | image only | - |");
     expect(text, "pdb 70.0 %, export 20.0 %, pre-resolved 0.0 %, unknown 10.0 %");
     expect(text, "folder");
 }
