@@ -209,7 +209,7 @@ static void order_notes(Doc *doc, const CaptureOrder *order) {
     if (scenario->kind == CAPTURE_PKTMON) return;
     doc_note(doc, str_from_c(MODE_NOTE_FILE));
     doc_note(doc, str_from_c(XDP_NOTE));
-    if (scenario->seconds * 6 < order->seconds && !order->to_memory)
+    if ((int64_t)scenario->seconds * 6 < order->seconds && !order->to_memory)
         doc_note(doc,
                  str_format(doc->arena,
                             "%lld s are long for this scenario (%d s recommended, overhead %s): "

@@ -48,10 +48,10 @@ Status capture_path_check(Str path, Err *err) {
 static size_t quote_bytes(Str text, size_t at) {
     if (text.p[at] == '\'') return 1;
     Str rest = str_slice(text, at, text.n);
-    for (char last = '\x98'; last <= '\x9b'; last++) {
-        const char mark[] = {'\xe2', '\x80', last};
-        if (str_starts(rest, (Str){mark, sizeof mark})) return sizeof mark;
-    }
+    static const char *const MARKS[] = {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9a",
+                                        "\xe2\x80\x9b"};
+    for (size_t i = 0; i < COUNT_OF(MARKS); i++)
+        if (str_starts(rest, str_from_c(MARKS[i]))) return str_from_c(MARKS[i]).n;
     return 0;
 }
 
