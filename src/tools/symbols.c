@@ -1,5 +1,6 @@
 // Symbols: which modules have addresses, where their files are, and what the addresses are called.
-// docs/tools.md "Symbols" says what a name's source means.
+// A PDB of the trace's identity comes first; else the exports of an image of the trace's time stamp
+// and size, which may also name the PDB where the trace did not.
 #include "tools/symbols_internal.h"
 
 #include "base/os.h"

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #include <cmocka.h>
 
@@ -226,9 +229,11 @@ static void test_check_statuses(void **state) {
     load(f, f->store);
     const char *text = call(f, "check_symbols", json_object());
     expect(text, "| app.exe | 3 | 4 | 0 | 0 | 0 | 0 | 100.0% | 0% | 7,000 | OK | yes | yes |");
+    expect(
+        text,
+        "| lib.dll | 2 | 0 | 0 | 2 | 0 | 0 | 0% | 100.0% | 2,000 | EXPORT_ONLY | image only | - |");
     expect(text,
-           "| lib.dll | 2 | 0 | 0 | 2 | 0 | 0 | 0% | 100.0% | 2,000 | EXPORT_ONLY | image only | - |");
-    expect(text, "| gone.dll | 0 | 0 | 0 | 0 | 0 | 1 | 0% | 0% | 1,000 | MISSING | image only | - |");
+           "| gone.dll | 0 | 0 | 0 | 0 | 0 | 1 | 0% | 0% | 1,000 | MISSING | image only | - |");
     expect(text, "pdb 70.0 %, export 20.0 %, pre-resolved 0.0 %, unknown 10.0 %");
     expect(text, "folder");
 }
@@ -439,6 +444,65 @@ static void test_hot_lines(void **state) {
     expect(call(f, "get_hot_lines", json_pack("{s:s}", "function", "nosuch")), "No sample lies");
 }
 
+#ifndef _WIN32
+static void test_clean_follows_no_link(void **state) {
+    Fixture *f = *state;
+    put_binary(f, "app.exe", &SAMPLE_GUID);
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    put_file(f, "elsewhere/app.pdb", &f->other);
+    Str target = path_join(&f->arena, f->store, STR("elsewhere"));
+    Str link = path_join(&f->arena, f->store, STR("app.pdb/" OTHER_KEY));
+    assert_int_equal(symlink(target.p, link.p), 0);
+    const char *text = call(f, "clean_stale_symbol_files", clean_arguments(f, false));
+    expect(text, OTHER_KEY " | KEEP (a link or no folder) |");
+    expect(text, KEY " | KEEP (current) |");
+    assert_true(has_file(f, "elsewhere/app.pdb"));
+}
+#endif
+
+// ---------------------------------------------------------------- many at once
+
+enum { CALLERS = 6 };
+typedef struct Caller {
+    Fixture *fixture;
+    unsigned number;
+    bool named;
+} Caller;
+
+static void call_at_once(void *context) {
+    static const char *const CALLS[][2] = {
+        {"get_hot_functions", "{\"modules\": \"all\"}"                             },
+        {"query_trace",       "{\"sql\": \"SELECT DISTINCT function FROM symbol\"}"},
+        {"get_hot_lines",     "{\"function\": \"app::main\"}"                      },
+    };
+    Caller *caller = context;
+    AUTO(arena_done) Arena arena = {0};
+    const char *const *what = CALLS[caller->number % COUNT_OF(CALLS)];
+    json_t *arguments = json_loads(what[1], 0, NULL);
+    (void)json_object_set_new(arguments, "trace_id", json_string(caller->fixture->id));
+    ToolReply reply = {0};
+    Engine *engine = caller->fixture->engine;
+    const ToolInfo *tool = engine_tool_named(engine, str_from_c(what[0]));
+    engine_call(engine, tool, arguments, REPLY_MARKDOWN, NULL, &arena, &reply);
+    json_decref(arguments);
+    caller->named = str_find(reply.text, STR("app::main")) != SIZE_MAX;
+}
+
+// The first query that wants names finds them while others wait for the same.
+static void test_many_at_once(void **state) {
+    Fixture *f = *state;
+    Thread *threads[CALLERS];
+    Caller callers[CALLERS];
+    put_file(f, "app.pdb/" KEY "/app.pdb", &f->pdb);
+    load(f, f->store);
+    for (unsigned i = 0; i < CALLERS; i++) {
+        callers[i] = (Caller){.fixture = f, .number = i};
+        assert_int_equal(thread_start(call_at_once, &callers[i], &threads[i], NULL), OK);
+    }
+    for (unsigned i = 0; i < CALLERS; i++) thread_join(threads[i]);
+    for (unsigned i = 0; i < CALLERS; i++) assert_true(callers[i].named);
+}
+
 // ---------------------------------------------------------------- real files
 
 static void test_real_pdb(void **state) {
@@ -493,6 +557,10 @@ int main(void) {
         CASE(test_image_names_the_pdb),
         CASE(test_clean),
         CASE(test_clean_needs_rsds),
+#ifndef _WIN32
+        CASE(test_clean_follows_no_link),
+#endif
+        CASE(test_many_at_once),
         CASE(test_hot_lines),
         CASE(test_real_pdb),
     };
