@@ -29,6 +29,8 @@ CREATE MACRO socket_join(address, port) AS
     CASE WHEN contains(address, ':') THEN '[' || address || ']' ELSE address END || ':' || port;
 CREATE MACRO socket_port(address) AS
     try_cast(regexp_extract(address, ':([0-9]+)$', 1) AS INTEGER);
+CREATE MACRO socket_address(address) AS
+    replace(replace(regexp_replace(address, ':[0-9]+$', ''), '[', ''), ']', '');
 CREATE MACRO real_pid(pid) AS
     CASE WHEN pid::BIGINT IN (0, 4294967295) THEN NULL ELSE pid::UINTEGER END;
 
@@ -122,6 +124,27 @@ SELECT ts_ns, seq, cpu, id, version, class_id,
        CASE WHEN id = 1477 THEN event_field_i64(class_id, payload, 'RttUs') END AS rtt_us,
        CASE WHEN id = 1477 THEN event_field_i64(class_id, payload, 'MinRttUs') END AS min_rtt_us
 FROM picked;
+
+-- What an event of the stack says of a connection.
+CREATE MACRO tcp_event_name(id) AS
+    CASE id WHEN 1002 THEN 'connect requested' WHEN 1004 THEN 'SYN sent'
+            WHEN 1017 THEN 'accepted' WHEN 1031 THEN 'connecting' WHEN 1033 THEN 'connected'
+            WHEN 1034 THEN 'connect failed' WHEN 1038 THEN 'closed by the application'
+            WHEN 1039 THEN 'abort (RST sent)' WHEN 1040 THEN 'abort complete'
+            WHEN 1043 THEN 'disconnect complete' WHEN 1044 THEN 'shut down'
+            WHEN 1045 THEN 'connect timed out' WHEN 1046 THEN 'retransmission timeout'
+            WHEN 1047 THEN 'keep-alive timeout' WHEN 1048 THEN 'disconnect timeout'
+            WHEN 1073 THEN 'sent' WHEN 1332 THEN 'sent' WHEN 1074 THEN 'received'
+            WHEN 1077 THEN 'retransmission round' WHEN 1351 THEN 'retransmission round'
+            WHEN 1184 THEN 'RST received' WHEN 1185 THEN 'SYN received on the connection'
+            WHEN 1186 THEN 'SYN retransmitted' WHEN 1187 THEN 'data retransmitted'
+            WHEN 1200 THEN 'zero-window timeout' WHEN 1201 THEN 'FIN-WAIT-2 timeout'
+            WHEN 1300 THEN 'in the rundown' WHEN 1382 THEN 'name resolved'
+            WHEN 1468 THEN 'aborted by the stack' WHEN 1477 THEN 'totals written'
+            WHEN 1555 THEN 'aborted by an administrator'
+            WHEN 1418 THEN 'sent in recovery' WHEN 1419 THEN 'sent in recovery'
+            WHEN 1420 THEN 'sent in recovery' WHEN 1421 THEN 'sent in recovery'
+            WHEN 1481 THEN 'recovery step' ELSE 'event ' || id END;
 
 -- With the number of the life of its Tcb: the allocator reuses the pointer. A connect or an accept
 -- begins a life, and so does another pair of addresses. The addresses of 1002 are not final.

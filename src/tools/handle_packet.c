@@ -50,3 +50,13 @@ Status handle_get_pktmon_layer_latency(ToolCall *call, Err *err) {
     TRY(packet_check_tuple(call, err));
     return run_tool(call->tool, call->values, call->trace, call->doc, err);
 }
+
+Status handle_explain_connection(ToolCall *call, Err *err) {
+    TRY(packet_check_tuple(call, err));
+    if (!values_text(call->values, "five_tuple").n && !values_get(call->values, "pid")->present)
+        return err_set(err, ERR_ARG,
+                       "explain_connection wants five_tuple or pid. "
+                       "get_connection_summary(trace_id=\"" STR_FMT "\") lists the connections",
+                       STR_ARG(call->trace->trace_id));
+    return run_tool(call->tool, call->values, call->trace, call->doc, err);
+}

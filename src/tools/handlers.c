@@ -22,6 +22,7 @@
     X(get_packet_capture_summary)                                                                  \
     X(get_packet_timeline)                                                                         \
     X(get_pktmon_layer_latency)                                                                    \
+    X(explain_connection)                                                                          \
     X(export_pcapng)                                                                               \
     X(describe_tables)                                                                             \
     X(get_wait_analysis)                                                                           \

@@ -24,6 +24,7 @@ Status handle_query_trace(ToolCall *call, Err *err);
 Status handle_get_packet_capture_summary(ToolCall *call, Err *err);
 Status handle_get_packet_timeline(ToolCall *call, Err *err);
 Status handle_get_pktmon_layer_latency(ToolCall *call, Err *err);
+Status handle_explain_connection(ToolCall *call, Err *err);
 Status handle_export_pcapng(ToolCall *call, Err *err);
 // handle_packet.c: refuses a five_tuple that cannot be read.
 Status packet_check_tuple(ToolCall *call, Err *err);
