@@ -65,6 +65,6 @@ GROUP BY s.queue
 ORDER BY any_value(t.peak) DESC, count(*) DESC, s.queue
 -- section  unmatched notes
 -- out      Note text
-SELECT format('{:,} responses belong to requests that were delivered before the trace: they are not '
-              || 'in the depth.', count(*))
+SELECT format('{:,} responses belong to requests that were delivered before the trace: they are '
+              || 'not in the depth.', count(*))
 FROM http_request WHERE delivered_ns IS NULL AND answered_ns IS NOT NULL HAVING count(*) > 0

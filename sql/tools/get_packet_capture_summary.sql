@@ -73,8 +73,8 @@ FROM picked
 ORDER BY packets DESC, bytes DESC, tuple
 -- section  layers notes
 -- out      Note text
-SELECT format('{:,} further appearances of the same packets at other layers or components are not counted.',
-              count(*))
+SELECT format('{:,} further appearances of the same packets at other layers or components are not '
+              || 'counted.', count(*))
 FROM packet WHERE is_repeat HAVING count(*) > 0
 UNION ALL
 SELECT format('{:,} frames have no recorded direction: they are in the total only.', count(*))

@@ -24,11 +24,12 @@ scaled AS (SELECT count(scale) > 1 AND count(scale) = count(*) AS yes FROM base)
 placed AS (
     SELECT m.*, (m.seq - b.isn + 4294967296) % 4294967296 AS rel_seq,
            (m.ack - (SELECT min(o.isn) FROM base AS o
-                     WHERE o.tuple = socket_join(m.dst, m.dport) || ' -> ' || socket_join(m.src, m.sport)
-                                     || '/tcp')
+                     WHERE o.tuple = socket_join(m.dst, m.dport) || ' -> '
+                                     || socket_join(m.src, m.sport) || '/tcp')
             + 4294967296) % 4294967296 AS rel_ack,
            CASE WHEN m.flags & 2 = 0 AND (SELECT yes FROM scaled)
-                THEN m.tcp_window * (1 << coalesce(b.scale, 0)) ELSE m.tcp_window END AS window_bytes,
+                THEN m.tcp_window * (1 << coalesce(b.scale, 0)) ELSE m.tcp_window END
+               AS window_bytes,
            m.ts_ns - lag(m.ts_ns) OVER (ORDER BY m.ts_ns, m.packet_id) AS gap_ns
     FROM matched AS m LEFT JOIN base AS b ON b.tuple = m.tuple
 ),
@@ -63,8 +64,8 @@ SELECT ts_ns, direction, protocol,
        CASE WHEN sport IS NULL THEN src ELSE socket_join(src, sport) END,
        CASE WHEN dport IS NULL THEN dst ELSE socket_join(dst, dport) END,
        CASE WHEN protocol = 'tcp' AND seq IS NOT NULL THEN
-                'seq=' || rel_seq || CASE WHEN flags & 16 <> 0 THEN ' ack=' || coalesce(rel_ack, ack)
-                                          ELSE '' END
+                'seq=' || rel_seq
+                || CASE WHEN flags & 16 <> 0 THEN ' ack=' || coalesce(rel_ack, ack) ELSE '' END
                 || ' [' || tcp_flags_text(flags) || '] len=' || payload_length
                 || ' win=' || window_bytes
             WHEN protocol = 'udp' THEN 'len=' || payload_length
