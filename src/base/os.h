@@ -66,6 +66,9 @@ Str os_host_name(Arena *arena);
 unsigned os_cpu_count(void);
 uint64_t os_memory_bytes(void);      // physical
 uint64_t os_peak_memory_bytes(void); // of this process
+// Keeps freed memory for the next request instead of giving it back at once: a load asks for the same
+// large blocks again and again. Call once at the start of the program.
+void os_tune_memory(void);
 const char *os_error(void);          // text of errno, valid until the next call in this thread
 
 #endif

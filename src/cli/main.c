@@ -61,6 +61,7 @@ int main(int argc, char **argv) {
     Arena arena = {0};
     Cli cli = {.arena = &arena};
     bool done = false;
+    os_tune_memory();
     ExitCode code = options_read(&cli, argc, argv, &done);
     if (!done) code = run(&cli);
     arena_done(&arena);

@@ -80,6 +80,16 @@ void chunk_free(Chunk *chunk) {
     mem_free(chunk);
 }
 
+void chunk_reset(Chunk *chunk) {
+    const TableDef *def = table_def(chunk->table);
+    chunk->rows = 0;
+    arena_clear(&chunk->text);
+    for (unsigned i = 0; i < def->column_count; i++) {
+        mem_free(chunk->columns[i].nulls);
+        chunk->columns[i].nulls = NULL;
+    }
+}
+
 void rows_init(Rows *rows, RowSink *sink) {
     *rows = (Rows){.sink = sink};
 }
@@ -112,7 +122,8 @@ void rows_done(Rows *rows) {
 Row row_begin(Rows *rows, TableId table) {
     Chunk *chunk = rows->open[table];
     if (!chunk) {
-        chunk = chunk_new(table, ROW_GROUP_ROWS);
+        chunk = rows->sink->spare ? rows->sink->spare(rows->sink, table) : NULL;
+        if (!chunk) chunk = chunk_new(table, ROW_GROUP_ROWS);
         rows->open[table] = chunk;
     }
     const TableDef *def = table_def(table);

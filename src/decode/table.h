@@ -101,7 +101,8 @@ typedef struct Chunk {
 } Chunk;
 
 Chunk *chunk_new(TableId table, uint32_t capacity);
-void chunk_free(Chunk *chunk); // accepts NULL
+void chunk_free(Chunk *chunk);  // accepts NULL
+void chunk_reset(Chunk *chunk); // empty again, its memory kept
 static inline bool chunk_is_null(const Chunk *chunk, unsigned column, uint32_t row) {
     const uint64_t *nulls = chunk->columns[column].nulls;
     return nulls && (nulls[row / 64] >> (row % 64) & 1);
@@ -110,6 +111,9 @@ static inline bool chunk_is_null(const Chunk *chunk, unsigned column, uint32_t r
 // Receives full chunks, from any thread, and owns them (also when it fails).
 typedef struct RowSink {
     Status (*push)(struct RowSink *sink, Chunk *chunk, Err *err);
+    // An empty chunk that was pushed before, so that its memory need not be asked for again; NULL
+    // when there is none. May itself be NULL.
+    Chunk *(*spare)(struct RowSink *sink, TableId table);
 } RowSink;
 
 // A worker's open chunks, one per table. Push the rest with rows_flush(); the first failure of the

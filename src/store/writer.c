@@ -46,6 +46,7 @@ struct StoreWriter {
     Err err;
     Pending pending[TABLE_COUNT];
     uint64_t pending_bytes;
+    VEC(Chunk *) spare; // written, kept for their memory
     VEC(PartFile) parts;
     duckdb_connection idle[CONNECTIONS_MAX];
     size_t idle_count;
@@ -111,6 +112,40 @@ static void batch_free(Batch *batch) {
     *batch = (Batch){0};
 }
 
+enum { SPARE_MAX = 24 };
+
+// Keeps the memory of full-size chunks for the decoder, which would ask for as much again at once.
+static void batch_recycle(StoreWriter *writer, Batch *batch) {
+    mutex_lock(&writer->lock);
+    for (size_t i = 0; i < batch->count; i++) {
+        Chunk *chunk = batch->chunks[i];
+        if (writer->spare.count >= SPARE_MAX || chunk->capacity != ROW_GROUP_ROWS) continue;
+        chunk_reset(chunk);
+        *vec_push(&writer->spare) = chunk;
+        batch->chunks[i] = NULL;
+    }
+    mutex_unlock(&writer->lock);
+    batch_free(batch);
+}
+
+static Chunk *writer_spare(RowSink *sink, TableId table) {
+    StoreWriter *writer = (StoreWriter *)sink; // its first member
+    Chunk *found = NULL;
+    mutex_lock(&writer->lock);
+    for (size_t i = 0; i < writer->spare.count && !found; i++) {
+        if (writer->spare.items[i]->table != table) continue;
+        found = writer->spare.items[i];
+        writer->spare.items[i] = writer->spare.items[--writer->spare.count];
+    }
+    mutex_unlock(&writer->lock);
+    return found;
+}
+
+static void spare_free(StoreWriter *writer) {
+    for (size_t i = 0; i < writer->spare.count; i++) chunk_free(writer->spare.items[i]);
+    vec_free(&writer->spare);
+}
+
 // The engine repeats the path and hides the reason behind it.
 static Status copy_error(const char *message, Str path, Err *err) {
     Str text = str_from_c(message ? message : "no reason given");
@@ -169,7 +204,7 @@ static Status part_write(StoreWriter *writer, const Batch *batch, Err *err) {
 static Status batch_write(StoreWriter *writer, Batch *batch, Err *err) {
     Err own = {0};
     Status status = part_write(writer, batch, &own);
-    batch_free(batch);
+    batch_recycle(writer, batch);
     if (status == OK) return OK;
     mutex_lock(&writer->lock);
     if (writer->status == OK) {
@@ -243,6 +278,7 @@ static Status writer_push(RowSink *sink, Chunk *chunk, Err *err) {
 Status store_writer_open(Str folder, const TraceIdentity *identity, StoreWriter **out, Err *err) {
     StoreWriter *writer = mem_zero(1, sizeof *writer);
     writer->sink.push = writer_push;
+    writer->sink.spare = writer_spare;
     mutex_init(&writer->lock);
     mutex_init(&writer->start_lock);
     AUTO(store_writer_close) StoreWriter *owned = writer;
@@ -320,6 +356,7 @@ static Status writer_move_aside(StoreWriter *writer, Err *err) {
 }
 
 Status store_commit(StoreWriter *writer, Str mode, const json_t *info, Err *err) {
+    spare_free(writer);
     TRY(writer_drain(writer, err));
     TRY(writer_move_aside(writer, err));
     if (writer->parts.count)
@@ -350,6 +387,7 @@ void store_writer_close(StoreWriter *writer) {
     if (!writer->committed && writer->generation.n)
         (void)os_remove_tree(path_join(&writer->arena, writer->root, writer->generation), NULL);
     vec_free(&writer->parts);
+    spare_free(writer);
     mutex_done(&writer->lock);
     mutex_done(&writer->start_lock);
     arena_done(&writer->arena);
