@@ -8,7 +8,7 @@
 --          anomalies found. Call it first after load_trace. filter_query keeps modules or processes.
 -- example  analyze(trace_id="...", start_time=2, end_time=3, filter_query="tcpip")
 -- window
--- param    filter_query  filter  null  Part of a module or process name; | separates alternatives.
+-- param    filter_query  filter  null  Part of a module or process name; a|b: either.
 -- common
 span AS (
     SELECT greatest(start_ns, $start_ns) AS start_ns, least(end_ns, $end_ns) AS end_ns, source

@@ -8,8 +8,8 @@
 --          values; list_providers says what there is. Kernel events with a tool of their own (CPU, disk,
 --          file, TCP ...) are not among them.
 -- example  get_events(trace_id="...", provider="HttpService", event="Deliver", where=["Status=0"])
--- param    provider    filter   null       Part of a provider name or GUID; | separates alternatives.
--- param    event       filter   null       Part of an event name, or an event id; | separates alternatives.
+-- param    provider    filter   null       Part of a provider name or GUID; a|b: either.
+-- param    event       filter   null       Part of an event name, or an event id; a|b: either.
 -- param    where       list     null       Conditions on fields, all of which must hold: "Name=value",
 --          "Name!=value", "Name~part", "Name<1", "Name>1". Members of structures are "Struct.Name".
 -- param    columns     list     null       Fields to show; all when omitted.

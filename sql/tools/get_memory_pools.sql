@@ -7,7 +7,7 @@
 -- about    Kernel pool allocations and frees by tag and allocating module, what is still allocated at the
 --          end, the peak and the growth. Use it to find who leaks or churns pool. Needs pool events.
 -- example  get_memory_pools(trace_id="...", pool_type="nonpaged", sort_by="bytes")
--- param    tag_filter    filter  null  Part of a pool tag; | separates alternatives.
+-- param    tag_filter    filter  null  Part of a pool tag; a|b: either.
 -- filters  module
 -- param    pool_type     enum    null  paged|nonpaged|nx  Kind of pool; nx is non-paged and non-executable.
 -- param    sort_by       enum    bytes bytes|allocs|total  Still allocated, allocations, or all bytes allocated.

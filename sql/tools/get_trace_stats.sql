@@ -8,7 +8,7 @@
 --          says that data is missing.
 -- example  get_trace_stats(trace_id="...")
 -- rows     60
--- param    provider_filter  filter  null  Part of a provider name or GUID; | separates alternatives.
+-- param    provider_filter  filter  null  Part of a provider name or GUID; a|b: either.
 -- common
 kind AS (
     SELECT coalesce(p.name, p.guid::VARCHAR) AS provider, p.guid, c.event_name, c.opcode_name,

@@ -9,7 +9,7 @@
 --          Use it when something is slow without using the CPU. Needs context switches; ready events
 --          name the wakers, stacks the places.
 -- example  get_wait_analysis(trace_id="...", process="sqlservr", start_time=2, end_time=3)
--- param    process  filter   null  Part of a process name, or a pid; | separates alternatives.
+-- param    process  filter   null  Part of a process name, or a pid; a|b: either.
 -- param    thread   integer  null  0..4294967295  Thread id.
 -- window
 -- rows     20

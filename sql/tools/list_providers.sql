@@ -6,7 +6,7 @@
 -- about    Event providers of the trace: events, kinds of events, how their fields are decoded. With a
 --          filter also each kind of event with its field names, for get_events and query_trace.
 -- example  list_providers(trace_id="...", provider="DotNETRuntime")
--- param    provider  filter  null  Part of a provider name or GUID; | separates alternatives.
+-- param    provider  filter  null  Part of a provider name or GUID; a|b: either.
 -- rows     60
 -- next     get_events(trace_id="{trace_id}", provider="{Provider}")
 -- common

@@ -109,7 +109,8 @@ static void add_tool(Buf *out, const ToolInfo *tool) {
     buf_add_c(out, ",\"annotations\":{");
     add_flag(out, "readOnlyHint", tool->read_only, true);
     if (!tool->read_only) add_flag(out, "destructiveHint", tool->destructive, false);
-    add_flag(out, "idempotentHint", tool->idempotent, false);
+    // Says something only of tools that change things.
+    if (!tool->read_only) add_flag(out, "idempotentHint", tool->idempotent, false);
     add_flag(out, "openWorldHint", tool->open_world, false);
     buf_add_c(out, "}}");
 }

@@ -125,8 +125,8 @@ static Status parse_params(ToolParser *parser, const char *const *lines, size_t 
 
 static Status parse_window(ToolParser *parser, Err *err) {
     static const char *const LINES[] = {
-        "start_time seconds null From this second of the trace on.",
-        "end_time seconds null Up to, not including, this second.",
+        "start_time seconds null From this second on.",
+        "end_time seconds null Before this second.",
     };
     parser->tool->has_window = true;
     TRY(parse_params(parser, LINES, COUNT_OF(LINES), err));
@@ -138,9 +138,9 @@ static Status parse_window(ToolParser *parser, Err *err) {
 static Status parse_filters(ToolParser *parser, Str rest, Err *err) {
     static const char *const LINES[] = {
         "cpu_filter cpuset null CPUs, as in \"0-7,16\".",
-        "module_filter filter null Part of a module name; | separates alternatives.",
-        "process_filter filter null Part of a process name, or a pid; | separates alternatives.",
-        "function_filter filter null Part of a function name; | separates alternatives.",
+        "module_filter filter null Part of a module name; a|b: either.",
+        "process_filter filter null Part of a process name, or a pid; a|b: either.",
+        "function_filter filter null Part of a function name; a|b: either.",
     };
     Str name = {0};
     while (take_word(&rest, &name)) {

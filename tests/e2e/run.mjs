@@ -27,7 +27,7 @@ if (!server) {
 }
 const command = path.resolve(server); // the server starts in another folder
 const structured = args.includes('--structured');
-const RESULT_BYTES = 24000, LIST_BYTES = 60000, TEXT_CHARS = 2048, ERROR_CHARS = 10000;
+const RESULT_BYTES = 24000, LIST_BYTES = 60 * 1024, TEXT_CHARS = 2048, ERROR_CHARS = 10000;
 
 // ------------------------------------------------------------ the two SDKs behind one face
 const info = { name: 'e2e', version: '1.0.0' };

@@ -97,7 +97,7 @@ static void test_names_what_is_wrong(void **state) {
 static size_t listed_bytes(const ToolInfo *tool) {
     char *schema = json_dumps(tool->input_schema, JSON_COMPACT);
     size_t bytes = strlen(schema) + strlen(tool->name) + strlen(tool->title) +
-                   strlen(tool->description) + 160; // keys and annotations
+                   strlen(tool->description) + 125; // keys and annotations
     free(schema);
     return bytes;
 }
