@@ -49,8 +49,8 @@ static json_t *param_schema(const Param *param, Arena *arena) {
     if (param->has_max) put(schema, "maximum", json_from_double(param->max));
     json_t *value = param->has_default ? default_value(param, arena) : NULL;
     if (value) put(schema, "default", value);
-    // Every tool has these two, and the instructions explain them once; the list has a size to keep.
-    bool known = param->is_cap || str_eq(param->name, STR("trace_id"));
+    // Most tools have these, and the instructions explain them once: the list has a size to keep.
+    bool known = param->is_cap || param->is_window || str_eq(param->name, STR("trace_id"));
     if (!known) put(schema, "description", format_json_text(param->about, arena));
     return schema;
 }
