@@ -148,13 +148,26 @@ CREATE MACRO tcp_event_name(id) AS
 
 -- With the number of the life of its Tcb: the allocator reuses the pointer. A connect or an accept
 -- begins a life, and so does another pair of addresses. The addresses of 1002 are not final.
-CREATE TABLE tcb_event AS
-WITH opened AS (
-    SELECT *, sum(CASE WHEN id IN (1002, 1017) THEN 1 ELSE 0 END)
-                  OVER (PARTITION BY tcb ORDER BY ts_ns, seq) AS opens,
-           CASE WHEN id <> 1002 THEN local || '|' || remote END AS pair
+-- Only events that name addresses can tell; there are few of them.
+CREATE TABLE tcb_mark AS
+WITH named AS (
+    SELECT tcb, ts_ns, seq, id, local || '|' || remote AS pair
     FROM tcpip_event
-    WHERE tcb IS NOT NULL AND tcb <> 0
+    WHERE tcb <> 0 AND id <> 1332 AND (local IS NOT NULL OR id IN (1002, 1017))
+    UNION ALL
+    SELECT tcb, ts_ns, seq, id, pair
+    FROM (
+        SELECT tcb, ts_ns, seq, id, local || '|' || remote AS pair,
+               lag(local || '|' || remote) OVER (PARTITION BY tcb ORDER BY ts_ns, seq) AS before
+        FROM tcpip_event WHERE tcb <> 0 AND id = 1332 AND local IS NOT NULL
+    )
+    WHERE pair IS DISTINCT FROM before
+),
+opened AS (
+    SELECT * REPLACE (CASE WHEN id <> 1002 THEN pair END AS pair),
+           sum(CASE WHEN id IN (1002, 1017) THEN 1 ELSE 0 END)
+               OVER (PARTITION BY tcb ORDER BY ts_ns, seq) AS opens
+    FROM named
 ),
 paired AS (
     SELECT *, last_value(pair IGNORE NULLS)
@@ -162,11 +175,23 @@ paired AS (
                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pair_before
     FROM opened
 )
-SELECT * EXCLUDE (opens, pair, pair_before),
+SELECT tcb, ts_ns, seq, id,
        tcb::VARCHAR || '.' || opens || '.'
            || sum(CASE WHEN pair <> pair_before THEN 1 ELSE 0 END)
                   OVER (PARTITION BY tcb, opens ORDER BY ts_ns, seq) AS life
 FROM paired;
+
+CREATE TABLE tcb_event AS
+SELECT e.*, m.life
+FROM tcpip_event AS e
+JOIN tcb_mark AS m ON m.tcb = e.tcb AND m.ts_ns = e.ts_ns AND m.seq = e.seq AND m.id = e.id
+WHERE e.id <> 1332
+UNION ALL
+SELECT e.*, coalesce(m.life, e.tcb::VARCHAR || '.0.0')
+FROM tcpip_event AS e
+ASOF LEFT JOIN (SELECT tcb, life, min(ts_ns) AS ts_ns FROM tcb_mark GROUP BY tcb, life) AS m
+    ON m.tcb = e.tcb AND m.ts_ns <= e.ts_ns
+WHERE e.tcb <> 0 AND (e.id = 1332 OR e.local IS NULL AND e.id NOT IN (1002, 1017));
 
 -- Where each number comes from.
 CREATE TABLE net_source AS

@@ -99,7 +99,7 @@ WITH fragment AS (
         WHERE id IN (5001, 5002)
     )
 ),
-marked AS (
+marked AS MATERIALIZED (
     SELECT *, id > 5000 OR keyword & 1073741824 <> 0 OR NOT bool_or(keyword & 3221225472 <> 0)
                   OVER (PARTITION BY id > 5000) AS starts,
            id > 5000 OR keyword & 2147483648 <> 0 OR NOT bool_or(keyword & 3221225472 <> 0)
@@ -110,19 +110,27 @@ numbered AS (
     SELECT *, sum(CASE WHEN starts THEN 1 ELSE 0 END)
                   OVER (PARTITION BY id, miniport, lower_if, tid ORDER BY ts_ns, seq) AS number
     FROM marked
+    WHERE NOT (SELECT bool_and(starts AND ends) FROM marked)
+),
+joined AS (
+    -- Since Windows 8.1 every packet is one event.
+    SELECT ts_ns, seq, cpu, id, miniport, lower_if, keyword, bytes FROM marked
+    WHERE (SELECT bool_and(starts AND ends) FROM marked)
+    UNION ALL
+    SELECT min(ts_ns), arg_min(seq, ts_ns), arg_min(cpu, ts_ns), id, miniport, lower_if,
+           bit_or(keyword), list_reduce(list(bytes ORDER BY ts_ns, seq), lambda a, b: a || b)
+    FROM numbered
+    WHERE number > 0
+    GROUP BY id, miniport, lower_if, tid, number
+    HAVING bool_or(ends)
 )
-SELECT min(ts_ns) AS ts_ns, arg_min(seq, ts_ns) AS seq, arg_min(cpu, ts_ns) AS cpu, id, miniport,
-       lower_if,
-       CASE WHEN id = 5001 OR bit_or(keyword) & 4294967296 <> 0 THEN 'send'
-            WHEN id = 5002 OR bit_or(keyword) & 8589934592 <> 0 THEN 'receive' END AS direction,
-       CASE WHEN id > 5000 OR bit_or(keyword) & 33280 <> 0 THEN 3
-            WHEN bit_or(keyword) & 65536 <> 0 THEN 2 ELSE 1 END::UINTEGER AS media,
-       CASE WHEN count(*) = 1 THEN any_value(bytes)
-            ELSE list_reduce(list(bytes ORDER BY ts_ns, seq), lambda a, b: a || b) END AS bytes
-FROM numbered
-WHERE number > 0
-GROUP BY id, miniport, lower_if, tid, number
-HAVING bool_or(ends);
+SELECT ts_ns, seq, cpu, id, miniport, lower_if,
+       CASE WHEN id = 5001 OR keyword & 4294967296 <> 0 THEN 'send'
+            WHEN id = 5002 OR keyword & 8589934592 <> 0 THEN 'receive' END AS direction,
+       CASE WHEN id > 5000 OR keyword & 33280 <> 0 THEN 3
+            WHEN keyword & 65536 <> 0 THEN 2 ELSE 1 END::UINTEGER AS media,
+       bytes
+FROM joined;
 
 -- The layer of each miniport that counts: the lowest one seen.
 CREATE TABLE ndis_layer AS
