@@ -73,7 +73,7 @@ void show_hex(Walk *walk, const char *key, uint64_t value) {
 void show_mac(Walk *walk, const char *key, const uint8_t *mac) {
     enum { MAC_BYTES = 6 };
     char text[3 * MAC_BYTES];
-    for (unsigned i = 0; i < MAC_BYTES; i++) {
+    for (size_t i = 0; i < MAC_BYTES; i++) {
         text[3 * i] = HEX[mac[i] >> 4];
         text[3 * i + 1] = HEX[mac[i] & 15];
         text[3 * i + 2] = ':';
