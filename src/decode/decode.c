@@ -58,8 +58,11 @@ static void decode_event(RowWorker *worker, const EtlEvent *event) {
         uint32_t tid = event->tid != ETL_NO_ID ? event->tid : decoder->running_tid;
         if (owner) stack = decoder_stack(decoder, event, tid);
         event_row(decoder, event, class_index + 1, stack);
-    } else if (!(spec->flags & SPEC_NO_STACK)) {
-        (void)decoder_stack(decoder, event, event->tid); // its stack has an owner, if no row
+    } else {
+        bool cut = event->payload.n < spec_fixed_size(spec, event->pointer_size);
+        decoder->short_payloads += cut;
+        // Its stack has an owner, if no row.
+        if (!(spec->flags & SPEC_NO_STACK)) (void)decoder_stack(decoder, event, event->tid);
     }
     if (event->counters) decoder_counters(decoder, event, spec);
     bool has_stack = worker->stacks.taken != taken || (stack && event->kind == ETL_MANIFEST);

@@ -284,6 +284,16 @@ static bool is_array(const Field *field) {
            field->type != F_BYTES && field->type != F_ALIGN;
 }
 
+size_t spec_fixed_size(const EventSpec *spec, unsigned pointer_size) {
+    size_t bytes = 0;
+    for (unsigned i = 0; i < spec->field_count; i++) {
+        size_t size = scalar_size(spec->fields[i].type, pointer_size);
+        if (!size || spec->fields[i].count > 1) break; // text, an array, or an optional tail
+        bytes += size;
+    }
+    return bytes;
+}
+
 unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out) {
     Rd r = rd_from_str(event->payload);
     out->present = 0;

@@ -120,6 +120,9 @@ const SpecFamily *spec_family(uint16_t hook); // NULL: unknown hook
 // Name of a profile source below 24; p == NULL for machine-specific ones.
 Str profile_source_name(uint32_t source);
 
+// Bytes of the fields before the first one whose size is in the data: a payload with fewer is cut.
+size_t spec_fixed_size(const EventSpec *spec, unsigned pointer_size);
+
 // Reads as far as the payload goes. Returns the number of complete fields.
 unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out);
 // Addresses as text (RFC 5952 for IPv6), in the caller's IP_TEXT_SIZE bytes.

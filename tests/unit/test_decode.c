@@ -124,6 +124,12 @@ static const Case CASES[] = {
      "ready 4ms tid=8 flags=1\n",
      "ready_thread: ts_ns tid waker_utid in_dpc",
      "1000000 8 1 0\n3000000 8 3 0\n4000000 8 - 1\n"},
+    {"a cut record of a life is counted",
+     "trace cpus=1\n"
+     "process start 1ms pid=100 name=a.exe cut=20\n"
+     "thread start 1ms pid=100 tid=7 cut=30\n"
+     "process start 2ms pid=200 name=b.exe\n",
+     "decode_issue: kind count", "short_payload 2\n"},
     {"a short payload is counted and its neighbours are kept",
      "trace cpus=1\n"
      "sample 1ms tid=7 ip=0x1000 cut=9\n"
