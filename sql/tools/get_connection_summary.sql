@@ -43,6 +43,11 @@ SELECT tuple, owner_label(process, pid),
        CASE WHEN total_in + total_out > bytes THEN total_in + total_out END
 FROM picked
 ORDER BY bytes DESC, packets DESC, tuple, flow
+-- section  retransmits notes
+-- out      Note text
+SELECT 'The trace holds no retransmission event: there were none, or the capture left the diagnosis '
+       || 'keyword out.'
+FROM picked HAVING count(*) > 0 AND count(retransmits) = 0
 -- section  partial notes
 -- out      Note text
 SELECT 'Bytes ' || CASE direction WHEN 'send' THEN 'sent' ELSE 'received' END

@@ -379,7 +379,8 @@ lost AS (
     FROM tcp_retransmit GROUP BY flow
 ),
 has AS (
-    SELECT bool_or(direction = 'send') AS send, bool_or(direction = 'receive') AS receive
+    SELECT bool_or(direction = 'send') AS send, bool_or(direction = 'receive') AS receive,
+           bool_or(direction = 'retransmit') AS retransmit
     FROM net_source
     WHERE protocol = 'tcp' AND source = (SELECT source FROM tcp_source)
 ),
@@ -398,7 +399,10 @@ SELECT n.flow, n.tcb, n.local, n.remote, n.upid, owner_name(p.process, n.pid) AS
        CASE WHEN h.send THEN coalesce(d.bytes_sent, 0) END AS bytes_sent,
        coalesce(d.bytes_received, 0) + coalesce(d.bytes_sent, 0) AS bytes,
        coalesce(d.packets, 0) AS packets, coalesce(d.packets_sent, 0) AS packets_sent,
-       coalesce(l.retransmits, 0) AS retransmits, coalesce(l.syn, 0) AS syn,
+       -- TCPIP tells of them under a keyword of its own: none at all may mean not recorded.
+       CASE WHEN h.retransmit OR (SELECT source FROM tcp_source) <> 'tcpip'
+            THEN coalesce(l.retransmits, 0) END AS retransmits,
+       coalesce(l.syn, 0) AS syn,
        coalesce(l.rto, 0) AS rto, coalesce(l.fast, 0) AS fast,
        coalesce(n.bytes_retransmitted, l.bytes) AS retransmitted_bytes,
        l.first_ns AS first_lost_ns, l.last_ns AS last_lost_ns
