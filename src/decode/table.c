@@ -137,7 +137,7 @@ Row row_begin(Rows *rows, TableId table) {
 
 void row_end(Row *row) {
     // A chunk of long payloads is handed on early, so that memory stays bounded.
-    enum { CHUNK_TEXT_BYTES = 24 * 1024 * 1024 };
+    enum { CHUNK_TEXT_BYTES = 8 * 1024 * 1024 };
     INVARIANT(row->left == 0);
     Chunk *chunk = row->chunk;
     chunk->rows++;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    PART_ROWS = 4 * ROW_GROUP_ROWS,
-    PART_TEXT_BYTES = 64 * 1024 * 1024,
+    PART_ROWS = 3 * ROW_GROUP_ROWS,
+    PART_TEXT_BYTES = 16 * 1024 * 1024,
     PENDING_BYTES_MIN = 48 * 1024 * 1024,
     PENDING_BYTES_MAX = 384 * 1024 * 1024,
     CONNECTIONS_MAX = 64,
@@ -112,7 +112,7 @@ static void batch_free(Batch *batch) {
     *batch = (Batch){0};
 }
 
-enum { SPARE_MAX = 24 };
+enum { SPARE_MAX = 6 };
 
 // Keeps the memory of full-size chunks for the decoder, which would ask for as much again at once.
 static void batch_recycle(StoreWriter *writer, Batch *batch) {
