@@ -9,7 +9,7 @@ out=${1:?folder}
 files=40
 classes=72
 methods=35
-mkdir -p "$out/work"
+mkdir -p "$out/objects"
 [ -s "$out/large.pdb" ] && exit 0
 
 generate() { # number of the file
@@ -34,10 +34,10 @@ generate() { # number of the file
 }
 
 build() { # number of the file
-    generate "$1" >"$out/work/unit$1.cpp"
+    generate "$1" >"$out/objects/unit$1.cpp"
     clang --target=x86_64-pc-windows-msvc -O0 -g -gcodeview -fms-extensions -fno-exceptions \
-        -fno-rtti -ffunction-sections -c "$out/work/unit$1.cpp" -o "$out/work/unit$1.obj"
-    rm "$out/work/unit$1.cpp"
+        -fno-rtti -ffunction-sections -c "$out/objects/unit$1.cpp" -o "$out/objects/unit$1.obj"
+    rm "$out/objects/unit$1.cpp"
 }
 
 i=0
@@ -48,6 +48,6 @@ while [ $i -lt $files ]; do
 done
 wait
 lld-link /dll /machine:x64 /noentry /nodefaultlib /debug /opt:noref,noicf \
-    "/out:$out/large.dll" "/pdb:$out/large.pdb" /pdbaltpath:large.pdb "$out"/work/unit*.obj
-rm -r "$out/work"
+    "/out:$out/large.dll" "/pdb:$out/large.pdb" /pdbaltpath:large.pdb "$out"/objects/unit*.obj
+rm -r "$out/objects"
 ls -l "$out/large.pdb"
