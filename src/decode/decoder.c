@@ -81,13 +81,17 @@ void stack_cursor_start(StackCursor *cursor, const World *world, int64_t ticks, 
     cursor->inline_at = low;
 }
 
-enum Fit { FIT_NONE, FIT_WEAK, FIT_CPU, FIT_THREAD };
+enum Fit { FIT_NONE, FIT_WEAK, FIT_CPU, FIT_THREAD, FIT_THREAD_ON_CPU };
 
 // How well an entry fits an event at its time. A thread is in one place at a time, so its id
-// decides; the kernel part is logged on the event's own CPU. In filtered traces stacks of removed
-// events remain, so an equal time alone is no evidence.
+// decides, except the idle threads': those of all CPUs have id 0. The kernel part is logged on the
+// event's own CPU. In filtered traces stacks of removed events remain, so an equal time alone is
+// no evidence.
 static int fit(const StackEntry *entry, uint16_t cpu, uint32_t tid) {
-    if (tid != ETL_NO_ID && entry->tid == tid) return FIT_THREAD;
+    if (tid != ETL_NO_ID && entry->tid == tid) {
+        if (entry->cpu == cpu) return FIT_THREAD_ON_CPU;
+        if (tid != 0) return FIT_THREAD;
+    }
     if (entry->cpu != cpu) return FIT_NONE;
     if (entry->has_kernel_part) return FIT_CPU;
     return tid == ETL_NO_ID ? FIT_WEAK : FIT_NONE;
@@ -115,19 +119,22 @@ uint32_t decoder_stack(Decoder *decoder, const EtlEvent *event, uint32_t tid) {
     if (cursor->at && entries[cursor->at - 1].ticks >= event->ticks)
         cursor->at = first_entry(world, event->ticks);
     while (cursor->at < count && entries[cursor->at].ticks < event->ticks) cursor->at++;
-    size_t best = SIZE_MAX;
-    int best_fit = FIT_NONE;
-    for (size_t i = cursor->at; i < count && entries[i].ticks == event->ticks; i++) {
-        if (atomic_load_explicit(&world->claimed[i], memory_order_relaxed)) continue;
-        int how = fit(&entries[i], event->cpu, tid);
-        if (how <= best_fit) continue;
-        best = i;
-        best_fit = how;
+    while (true) {
+        size_t best = SIZE_MAX;
+        int best_fit = FIT_NONE;
+        for (size_t i = cursor->at; i < count && entries[i].ticks == event->ticks; i++) {
+            if (atomic_load_explicit(&world->claimed[i], memory_order_relaxed)) continue;
+            int how = fit(&entries[i], event->cpu, tid);
+            if (how <= best_fit) continue;
+            best = i;
+            best_fit = how;
+        }
+        if (best == SIZE_MAX) return 0;
+        // Another worker may have taken it meanwhile; then the next best is this event's.
+        if (atomic_exchange(&world->claimed[best], 1)) continue;
+        cursor->taken++;
+        return entries[best].stack_id;
     }
-    if (best == SIZE_MAX) return 0;
-    if (atomic_exchange(&world->claimed[best], 1)) return 0;
-    cursor->taken++;
-    return entries[best].stack_id;
 }
 
 uint32_t decoder_stack_at(Decoder *decoder, int64_t ticks, uint16_t cpu, uint32_t tid) {
