@@ -60,9 +60,10 @@ void generation_release(Str root, Str generation) {
             (void)os_remove_file(path_join(&arena, folder, names.items[i]), NULL);
 }
 
-// Does the process that left this marker still live?
-static bool marker_alive(Str folder, Str name, Arena *arena) {
-    Str rest = str_slice(name, sizeof WRITER_PREFIX - 1, name.n), host, pid;
+// Does the process still live that left this file or folder, named "<prefix>-<who>"?
+static bool maker_alive(Str path, Str name, Arena *arena) {
+    Str rest = name, prefix, host, pid;
+    if (!str_next(&rest, '-', &prefix)) return false;
     int64_t process = 0;
     if (!str_next(&rest, '-', &host) || !str_next(&rest, '-', &pid) || !str_to_i64(pid, &process))
         return false;
@@ -70,17 +71,22 @@ static bool marker_alive(Str folder, Str name, Arena *arena) {
     if (str_eq(host, here))
         return process > 0 && process <= INT32_MAX && os_process_alive((int)process);
     FileInfo info;
-    if (os_stat(path_join(arena, folder, name), &info, NULL) != OK || !info.exists) return false;
+    if (os_stat(path, &info, NULL) != OK || !info.exists) return false;
     return os_wall_ns() - info.mtime_ns < FOREIGN_MARKER_NS;
 }
 
-static bool folder_in_use(Str folder, Arena *arena) {
+static bool folder_in_use(Str root, Str generation, Arena *arena) {
+    Str folder = path_join(arena, root, generation);
     NameList names;
     if (os_list_folder(folder, arena, &names, NULL) != OK) return true;
+    // An empty one is being made: its writer's marker follows.
+    if (names.count == 0) return maker_alive(folder, generation, arena);
     for (size_t i = 0; i < names.count; i++) {
         bool marker = str_starts(names.items[i], STR(WRITER_PREFIX)) ||
                       str_starts(names.items[i], STR(READER_PREFIX));
-        if (marker && marker_alive(folder, names.items[i], arena)) return true;
+        if (!marker) continue;
+        if (maker_alive(path_join(arena, folder, names.items[i]), names.items[i], arena))
+            return true;
     }
     return false;
 }
@@ -123,7 +129,7 @@ void generation_sweep(Str root) {
     for (size_t i = 0; i < names.count; i++) {
         Str name = names.items[i];
         bool ours = name.n > 1 && name.p[0] == 'g' && str_find(name, STR("-")) != SIZE_MAX;
-        unused[i] = ours && !folder_in_use(path_join(&arena, root, name), &arena);
+        unused[i] = ours && !folder_in_use(root, name, &arena);
     }
     Str current;
     if (!current_generation(root, &arena, &current)) return;
