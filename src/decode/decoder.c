@@ -1,6 +1,7 @@
 // What row-writing functions share: threads, stacks and frames of the current event.
 #include "decode/decoder.h"
 
+#include "base/search.h"
 #include "decode/decoder_internal.h"
 
 Row decoder_row(Decoder *decoder, TableId table, const EtlEvent *event) {
@@ -57,28 +58,15 @@ void put_frame(Row *row, uint64_t frame_id) {
 // ---------------------------------------------------------------- stacks
 
 static size_t first_entry(const World *world, int64_t ticks) {
-    size_t low = 0, high = world->stacks.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (world->stacks.items[middle].ticks < ticks)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    FIND_FIRST(at, world->stacks.count, world->stacks.items[at].ticks < ticks);
+    return at;
 }
 
 void stack_cursor_start(StackCursor *cursor, const World *world, int64_t ticks, uint64_t seq) {
     cursor->at = first_entry(world, ticks);
-    size_t low = 0, high = world->inline_stacks.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (world->inline_stacks.items[middle].seq < seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    cursor->inline_at = low;
+    const InlineEntry *entries = world->inline_stacks.items;
+    FIND_FIRST(cursor->inline_at, world->inline_stacks.count, entries[cursor->inline_at].seq < seq);
 }
 
 enum Fit { FIT_NONE, FIT_WEAK, FIT_CPU, FIT_THREAD, FIT_THREAD_ON_CPU };

@@ -7,8 +7,8 @@
 enum {
     FIELDS_SLOTS = 128,  // fields of one layout that others refer to
     FIELDS_LAYOUTS = 64, // of one schema
-    NO_OFFSET = UINT32_MAX,
 };
+#define NO_OFFSET UINT32_MAX
 
 typedef struct FieldsNode {
     FieldsDef def;

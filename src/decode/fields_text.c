@@ -1,5 +1,6 @@
 // Values as JSON: numbers stay numbers up to 2^53 (larger ones are decimal text), pointers and what
 // is declared hexadecimal are "0x" text, map values are their labels.
+#include "base/search.h"
 #include "decode/fields_internal.h"
 
 #include <inttypes.h>
@@ -185,15 +186,9 @@ static bool add_sockaddr(Buf *out, const uint8_t *p, size_t n) {
 }
 
 static const FieldsMapEntry *map_entry(const FieldsMap *map, uint64_t value) {
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->entries[middle].value < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < map->count && map->entries[low].value == value ? &map->entries[low] : NULL;
+    size_t at;
+    FIND_FIRST(at, map->count, map->entries[at].value < value);
+    return at < map->count && map->entries[at].value == value ? &map->entries[at] : NULL;
 }
 
 // Labels of the set bits, the rest in hexadecimal. A label of several bits wins over theirs.

@@ -1,6 +1,8 @@
 // Notes of the survey: collected by each worker, then spread by key over buckets and sorted there.
 #include "decode/note.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 enum { NOTES_PER_BUCKET = 8 };
@@ -107,15 +109,9 @@ void note_index_close(NoteIndex *index) {
 
 // First of a bucket's notes with a key of at least `key`.
 static size_t key_lower_bound(const Note *notes, size_t count, uint64_t key) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (notes[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    FIND_FIRST(at, count, notes[at].key < key);
+    return at;
 }
 
 NoteList note_index_list(const NoteIndex *index, NoteId id, uint64_t key) {
@@ -135,19 +131,13 @@ NoteList note_index_list(const NoteIndex *index, NoteId id, uint64_t key) {
 
 // Number of notes before (ticks, seq), or up to it when `with`.
 static size_t notes_until(NoteList list, int64_t ticks, uint64_t seq, bool with) {
-    size_t low = 0, high = list.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const Note *note = &list.items[middle];
-        bool before = note->ticks != ticks ? note->ticks < ticks
-                      : with               ? note->seq <= seq
-                                           : note->seq < seq;
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const Note *notes = list.items;
+    size_t at;
+    FIND_FIRST(at, list.count,
+               notes[at].ticks != ticks ? notes[at].ticks < ticks
+               : with                   ? notes[at].seq <= seq
+                                        : notes[at].seq < seq);
+    return at;
 }
 
 const Note *note_before(NoteList list, int64_t ticks, uint64_t seq) {

@@ -1,6 +1,7 @@
 // Building the world from the survey, and the look-ups that every row makes.
 #include "decode/world_build.h"
 
+#include "base/search.h"
 #include "decode/entities.h"
 #include "decode/world_internal.h"
 
@@ -55,15 +56,9 @@ static void group_kept(World *world) {
 }
 
 static size_t lower_bound_u64(const uint64_t *items, size_t count, uint64_t key) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (items[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t at;
+    FIND_FIRST(at, count, items[at] < key);
+    return at;
 }
 
 static KeptList kept_group(const World *world, uint64_t group) {
@@ -178,15 +173,9 @@ const Process *world_space(const World *world, uint32_t upid, uint64_t address) 
 }
 
 uint32_t process_epoch(const Process *process, int64_t ticks) {
-    uint32_t low = 0, high = process->change_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (process->changes[middle] <= ticks)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    FIND_FIRST(at, process->change_count, process->changes[at] <= ticks);
+    return at;
 }
 
 // The image of `space` that covers the address, best one alive at `ticks`. Images are sorted by
@@ -194,17 +183,11 @@ uint32_t process_epoch(const Process *process, int64_t ticks) {
 static const Image *image_at(const World *world, const Process *space, uint64_t address,
                              int64_t ticks) {
     enum { SCAN_MAX = 16 };
-    uint32_t low = 0, high = space->image_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (world->images.items[space->images[middle] - 1].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t at;
+    FIND_FIRST(at, space->image_count, world->images.items[space->images[at] - 1].base <= address);
     const Image *any = NULL;
-    for (uint32_t i = 0; i < SCAN_MAX && i < low; i++) {
-        const Image *image = &world->images.items[space->images[low - 1 - i] - 1];
+    for (uint32_t i = 0; i < SCAN_MAX && i < at; i++) {
+        const Image *image = &world->images.items[space->images[at - 1 - i] - 1];
         if (address - image->base >= image->size) continue;
         if (image->life.start <= ticks && ticks < image->life.end) return image;
         if (!any) any = image;
@@ -331,7 +314,7 @@ void world_close(World *world) {
     vec_free(&world->nodes);
     vec_free(&world->stacks);
     vec_free(&world->inline_stacks);
-    mem_free((void *)(uintptr_t)world->claimed);
+    mem_free(world->claimed);
     mem_free(world->running_at_start);
     map_done(&world->process_by_pid);
     map_done(&world->thread_by_tid);

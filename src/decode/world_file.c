@@ -1,4 +1,5 @@
 // File names by key, and NT paths to drive letters.
+#include "base/search.h"
 #include "decode/entities.h"
 #include "decode/world_internal.h"
 
@@ -81,23 +82,15 @@ void world_build_files(World *world) {
 }
 
 Str world_file(const World *world, uint64_t key, int64_t ticks) {
-    size_t low = 0, high = world->files.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const FileNameEntry *entry = &world->files.items[middle];
-        if (entry->key < key || (entry->key == key && entry->ticks <= ticks))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const FileNameEntry *files = world->files.items;
+    size_t next;
+    FIND_FIRST(next, world->files.count,
+               files[next].key < key || (files[next].key == key && files[next].ticks <= ticks));
+    const FileNameEntry *last = next && files[next - 1].key == key ? &files[next - 1] : NULL;
     // Latest creation before the time; a delete in between ends that name.
-    for (size_t i = low; i-- > 0 && world->files.items[i].key == key;) {
-        if (!world->files.items[i].names_before) return world->files.items[i].path;
-        break;
-    }
+    if (last && !last->names_before) return last->path;
     // Else the first rundown, delete or later creation behind it, else whatever was last.
-    if (low < world->files.count && world->files.items[low].key == key)
-        return world->files.items[low].path;
-    if (low && world->files.items[low - 1].key == key) return world->files.items[low - 1].path;
+    if (next < world->files.count && files[next].key == key) return files[next].path;
+    if (last) return last->path;
     return (Str){0};
 }

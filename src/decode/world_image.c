@@ -1,5 +1,6 @@
 // Images: lives by (process, base), their PDB identity from the events that mergers inject, and the
 // look-up structures for addresses.
+#include "base/search.h"
 #include "decode/entities.h"
 #include "decode/world_internal.h"
 
@@ -124,16 +125,10 @@ static int compare_image_key(const Image *image, uint32_t pid, uint64_t base) {
 // The life of (pid, base) that an identity event at `ticks` speaks of; it copies the time stamp of
 // the image event it describes.
 static Image *image_of_identity(World *world, uint32_t pid, uint64_t base, int64_t ticks) {
-    size_t low = 0, high = world->images.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_image_key(&world->images.items[middle], pid, base) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t at;
+    FIND_FIRST(at, world->images.count, compare_image_key(&world->images.items[at], pid, base) < 0);
     Image *best = NULL;
-    for (size_t i = low; i < world->images.count; i++) {
+    for (size_t i = at; i < world->images.count; i++) {
         Image *image = &world->images.items[i];
         if (compare_image_key(image, pid, base) != 0) break;
         if (!best || image->life.start <= ticks) best = image;

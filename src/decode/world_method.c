@@ -1,6 +1,7 @@
 // Ranges of managed code from the runtime's method events: they make frames of code that no image
 // covers. Layouts: Microsoft-Windows-DotNETRuntime MethodLoad, MethodLoadVerbose, their unloads and
 // rundown counterparts (ids 136 to 159 without the loader events, versions 0 to 2).
+#include "base/search.h"
 #include "decode/world_internal.h"
 
 #include <stdlib.h>
@@ -85,8 +86,8 @@ void world_build_methods(World *world) {
     for (size_t p = 0; p < COUNT_OF(PROVIDERS); p++) {
         Guid guid;
         INVARIANT(guid_from_text(str_from_c(PROVIDERS[p].guid), &guid));
-        for (uint16_t id = METHOD_LOAD; id <= METHOD_UNLOAD_VERBOSE; id++) {
-            KeptList list = world_kept_manifest(world, &guid, id);
+        for (unsigned id = METHOD_LOAD; id <= METHOD_UNLOAD_VERBOSE; id++) {
+            KeptList list = world_kept_manifest(world, &guid, (uint16_t)id);
             bool verbose = id >= METHOD_LOAD_VERBOSE;
             bool unload =
                 (id == METHOD_UNLOAD || id == METHOD_UNLOAD_VERBOSE) && !PROVIDERS[p].rundown;
@@ -101,22 +102,17 @@ void world_build_methods(World *world) {
 
 uint64_t method_frame(const World *world, uint32_t upid, uint64_t address, int64_t ticks) {
     enum { SCAN_MAX = 8 };
-    size_t low = 0, high = world->methods.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const Method *method = &world->methods.items[middle];
-        bool before = method->upid < upid || (method->upid == upid && method->base <= address);
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const Method *methods = world->methods.items;
+    size_t at;
+    FIND_FIRST(at, world->methods.count,
+               methods[at].upid < upid ||
+                   (methods[at].upid == upid && methods[at].base <= address));
     uint64_t any = 0;
-    for (size_t i = 0; i < SCAN_MAX && i < low; i++) {
-        const Method *method = &world->methods.items[low - 1 - i];
+    for (size_t i = 0; i < SCAN_MAX && i < at; i++) {
+        const Method *method = &methods[at - 1 - i];
         if (method->upid != upid) break;
         if (address - method->base >= method->size) continue;
-        uint64_t frame = METHOD_BIT | (uint64_t)(low - i) << 32 | (address - method->base);
+        uint64_t frame = METHOD_BIT | (uint64_t)(at - i) << 32 | (address - method->base);
         if (method->start <= ticks && ticks < method->end) return frame;
         if (!any) any = frame;
     }

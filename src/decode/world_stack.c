@@ -1,5 +1,6 @@
 // Stacks: kernel and user parts joined over the whole trace, keys resolved, distinct stacks
 // interned as a tree whose nodes are (caller, frame). Rules: docs/formats/etl.md, stacks.
+#include "base/search.h"
 #include "base/sort.h"
 #include "decode/world_internal.h"
 
@@ -17,17 +18,11 @@ static int compare_definitions(const void *a, const void *b) {
 // A key is defined after its uses (when the cache drops it, or at the end) and is used again: the
 // first definition at or after the reference is the one. 0: none.
 static uint32_t stack_of_key(const Survey *survey, uint64_t key, int64_t ticks) {
-    size_t low = 0, high = survey->definitions.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const StackDefinition *d = &survey->definitions.items[middle];
-        if (d->key < key || (d->key == key && d->ticks < ticks))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == survey->definitions.count || survey->definitions.items[low].key != key) return 0;
-    return survey->definitions.items[low].raw;
+    const StackDefinition *d = survey->definitions.items;
+    size_t at;
+    FIND_FIRST(at, survey->definitions.count,
+               d[at].key < key || (d[at].key == key && d[at].ticks < ticks));
+    return at < survey->definitions.count && d[at].key == key ? d[at].raw : 0;
 }
 
 static void resolve_keys(World *world) {
@@ -198,17 +193,10 @@ static void join_refs(World *world, JoinedVec *out) {
 }
 
 static uint32_t user_part(const Survey *survey, uint64_t match_id) {
-    size_t low = 0, high = survey->user_parts.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (survey->user_parts.items[middle].match_id < match_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found =
-        low < survey->user_parts.count && survey->user_parts.items[low].match_id == match_id;
-    return found ? survey->user_parts.items[low].raw : 0;
+    size_t count = survey->user_parts.count, at;
+    FIND_FIRST(at, count, survey->user_parts.items[at].match_id < match_id);
+    bool found = at < count && survey->user_parts.items[at].match_id == match_id;
+    return found ? survey->user_parts.items[at].raw : 0;
 }
 
 static void intern_inline(World *world, Interner *interner) {

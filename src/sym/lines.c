@@ -1,5 +1,6 @@
 // Line tables (C13) of a PDB's modules, and the answer to "which source line is this address".
 // docs/formats/pdb.md, "Lines".
+#include "base/search.h"
 #include "sym/lines_internal.h"
 
 #include <stdlib.h>
@@ -244,27 +245,15 @@ Status pdb_lines_of_module(PdbLines *lines, size_t module, LineRows *out, Err *e
 
 // The row that starts last among those that cover the address.
 static const LineRow *row_at(const LineRow *rows, size_t count, uint32_t rva) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows[middle].start <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && rva < rows[low - 1].end ? &rows[low - 1] : NULL;
+    size_t at;
+    FIND_FIRST(at, count, rows[at].start <= rva);
+    return at && rva < rows[at - 1].end ? &rows[at - 1] : NULL;
 }
 
 static const InlineProcedure *procedure_at(const ModuleTable *table, uint32_t rva) {
-    size_t low = 0, high = table->procedures.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->procedures.items[middle].start <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const InlineProcedure *p = low ? &table->procedures.items[low - 1] : NULL;
+    size_t at;
+    FIND_FIRST(at, table->procedures.count, table->procedures.items[at].start <= rva);
+    const InlineProcedure *p = at ? &table->procedures.items[at - 1] : NULL;
     return p && rva < p->end ? p : NULL;
 }
 

@@ -1,4 +1,5 @@
 // The table of functions: made from a PDB or an image, searched by address.
+#include "base/search.h"
 #include "sym/symtab_internal.h"
 
 #include <string.h>
@@ -197,16 +198,10 @@ static bool translate(const SymTab *t, uint32_t rva, uint32_t *source) {
         *source = rva;
         return true;
     }
-    size_t low = 0, high = t->to_source_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->to_source[middle].from <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || is_unmapped(t->to_source[low - 1].to)) return false;
-    *source = t->to_source[low - 1].to + (rva - t->to_source[low - 1].from);
+    size_t at;
+    FIND_FIRST(at, t->to_source_count, t->to_source[at].from <= rva);
+    if (at == 0 || is_unmapped(t->to_source[at - 1].to)) return false;
+    *source = t->to_source[at - 1].to + (rva - t->to_source[at - 1].from);
     return true;
 }
 
@@ -219,14 +214,9 @@ static uint32_t covering(const SymTab *t, uint32_t after, uint32_t rva) {
 }
 
 static uint32_t first_after(const SymTab *t, uint32_t low, uint32_t high, uint32_t rva) {
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->start[middle] <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    FIND_FIRST(at, high - low, t->start[low + at] <= rva);
+    return low + at;
 }
 
 uint32_t symtab_at(const SymTab *t, uint32_t rva, uint32_t *source_rva) {

@@ -1,5 +1,6 @@
 // From records to the sorted table: one entry per address, chosen by rules that do not depend on
 // the order of the records, and an end for each. docs/formats/pdb.md, "The function table".
+#include "base/search.h"
 #include "sym/symtab_internal.h"
 
 #include <stdlib.h>
@@ -97,16 +98,10 @@ static uint32_t min_u32(uint32_t a, uint32_t b) {
 }
 
 static const PdbContribution *contribution_at(const SymBuild *build, uint32_t rva) {
-    size_t low = 0, high = build->contribution_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (build->contributions[middle].rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0) return NULL;
-    const PdbContribution *c = &build->contributions[low - 1];
+    size_t at;
+    FIND_FIRST(at, build->contribution_count, build->contributions[at].rva <= rva);
+    if (at == 0) return NULL;
+    const PdbContribution *c = &build->contributions[at - 1];
     return rva - c->rva < c->size ? c : NULL;
 }
 
@@ -135,15 +130,9 @@ static void find_ends(const SymBuild *build, SymTab *t) {
 }
 
 static uint32_t find_start(const SymTab *t, uint32_t rva) {
-    uint32_t low = 0, high = t->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->start[middle] < rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->count && t->start[low] == rva ? low : SYM_NONE;
+    uint32_t at;
+    FIND_FIRST(at, t->count, t->start[at] < rva);
+    return at < t->count && t->start[at] == rva ? at : SYM_NONE;
 }
 
 // Jump table entries and moved parts have no names of their own: they take their target's.

@@ -1,20 +1,15 @@
 // Second best: a table from an image's exports and unwind ranges. An export names code only where
 // the unwind table says that a function begins there; elsewhere a range has no name.
+#include "base/search.h"
 #include "sym/symtab_internal.h"
 
 // Without unwind data (x86) an export reaches to the next one, and no farther than this.
 enum { EXPORT_BYTES_MAX = 65536 };
 
 static uint32_t range_starting_at(const PeUnwindRange *ranges, size_t count, uint32_t rva) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges[middle].start < rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && ranges[low].start == rva ? ranges[low].end - rva : 0;
+    size_t at;
+    FIND_FIRST(at, count, ranges[at].start < rva);
+    return at < count && ranges[at].start == rva ? ranges[at].end - rva : 0;
 }
 
 static void add(SymBuild *build, RawSymbol raw, Str name) {

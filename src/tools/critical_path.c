@@ -3,6 +3,8 @@
 // wait began, and so on; then the walk comes back to the one that waited.
 #include "tools/critical_path.h"
 
+#include "base/search.h"
+
 enum { DEPTH_MAX = 64, SEGMENTS_MAX = 200000 };
 
 typedef struct Walk {
@@ -18,17 +20,11 @@ typedef struct Walk {
 
 // Number of turns whose (utid, start_ns) is before the given one.
 static size_t turns_before(const Walk *walk, int64_t utid, int64_t start_ns) {
-    size_t low = 0, high = walk->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const Turn *turn = &walk->turns[middle];
-        bool before = turn->utid < utid || (turn->utid == utid && turn->start_ns < start_ns);
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const Turn *turns = walk->turns;
+    size_t at;
+    FIND_FIRST(at, walk->count,
+               turns[at].utid < utid || (turns[at].utid == utid && turns[at].start_ns < start_ns));
+    return at;
 }
 
 // The last turn of a thread that began before `at_ns`; SIZE_MAX: none.
