@@ -6,9 +6,11 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
-pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
-pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(CURL REQUIRED libcurl) # headers only: loaded when a server is asked
 pkg_check_modules(MSPACK REQUIRED IMPORTED_TARGET libmspack)
+
+add_library(etw_curl INTERFACE)
+target_include_directories(etw_curl SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
 
 set(DUCKDB_ROOT "$ENV{DUCKDB_ROOT}" CACHE PATH "Folder with duckdb.h and libduckdb")
 pkg_check_modules(DUCKDB_SYSTEM QUIET duckdb)

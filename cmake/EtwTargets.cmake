@@ -1,8 +1,8 @@
 # etw_library(folder deps...): src/<folder>/**/*.c becomes library etw_<folder>.
-set(ETW_LIBS_base Threads::Threads PkgConfig::CRYPTO m)
+set(ETW_LIBS_base Threads::Threads ${CMAKE_DL_LIBS} m)
 set(ETW_LIBS_etl "")
 set(ETW_LIBS_decode PkgConfig::EXPAT PkgConfig::JANSSON)
-set(ETW_LIBS_sym PkgConfig::ZSTD PkgConfig::ZLIB PkgConfig::CURL PkgConfig::MSPACK)
+set(ETW_LIBS_sym PkgConfig::ZSTD PkgConfig::ZLIB etw_curl PkgConfig::MSPACK)
 set(ETW_LIBS_store etw_duckdb PkgConfig::JANSSON)
 set(ETW_LIBS_tools PkgConfig::JANSSON)
 set(ETW_LIBS_mcp PkgConfig::JANSSON)

@@ -1,26 +1,21 @@
 // Who a trace is, and where its database goes.
+#include "base/hash.h"
 #include "base/os.h"
 #include "store/manifest.h"
 
-#include <openssl/evp.h>
-
-static Status sha256_hex(Str text, Arena *arena, Str *out, Err *err) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    if (EVP_Digest(text.p, text.n, digest, &n, EVP_sha256(), NULL) != 1)
-        return err_set(err, ERR_INTERNAL, "SHA-256 is not available");
-    char *hex = arena_bytes(arena, (size_t)n * 2);
-    for (size_t i = 0; i < n; i++) {
+static Str sha256_hex(Str text, Arena *arena) {
+    uint8_t digest[SHA256_BYTES];
+    sha256(text, digest);
+    char *hex = arena_bytes(arena, 2 * sizeof digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
         hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
-    *out = (Str){hex, (size_t)n * 2};
-    return OK;
+    return (Str){hex, 2 * sizeof digest};
 }
 
 Status trace_identity(Str path, Arena *arena, TraceIdentity *out, Err *err) {
     FileInfo info;
-    Str hex;
     *out = (TraceIdentity){0};
     TRY(os_real_path(path, arena, &out->path, err));
     TRY(os_stat(out->path, &info, err));
@@ -29,7 +24,7 @@ Status trace_identity(Str path, Arena *arena, TraceIdentity *out, Err *err) {
     out->mtime_ns = info.mtime_ns;
     Str text = str_format(arena, STR_FMT "|%llu|%lld", STR_ARG(out->path),
                           (unsigned long long)info.size_bytes, (long long)info.mtime_ns);
-    TRY(sha256_hex(text, arena, &hex, err));
+    Str hex = sha256_hex(text, arena);
     memcpy(out->trace_id, "trace_", 6);
     memcpy(out->trace_id + 6, hex.p, 12);
     return OK;
@@ -46,23 +41,21 @@ static bool folder_usable(Str folder, const TraceIdentity *identity, Arena *aren
     return store_check(folder, identity, arena, &state, &why, NULL) == OK && state == STORE_VALID;
 }
 
-Status store_folder(const TraceIdentity *identity, Arena *arena, Str *folder, bool *fallback,
-                    Err *err) {
+Str store_folder(const TraceIdentity *identity, Arena *arena, bool *fallback) {
     enum { STEM_BYTES = 100 };
-    Str hex, stem = path_stem(identity->path);
+    Str stem = path_stem(identity->path);
     *fallback = false;
-    *folder = path_join(arena, path_folder(identity->path),
-                        str_format(arena, ".etw-export-" STR_FMT, STR_ARG(stem)));
-    if (folder_usable(*folder, identity, arena)) return OK;
+    Str folder = path_join(arena, path_folder(identity->path),
+                           str_format(arena, ".etw-export-" STR_FMT, STR_ARG(stem)));
+    if (folder_usable(folder, identity, arena)) return folder;
     // By name, size and time, so that a moved trace finds its database again.
     Str text = str_format(arena, STR_FMT "|%llu|%lld", STR_ARG(path_name(identity->path)),
                           (unsigned long long)identity->size_bytes, (long long)identity->mtime_ns);
-    TRY(sha256_hex(text, arena, &hex, err));
+    Str hex = sha256_hex(text, arena);
     Str name = str_format(arena, "traces/" STR_FMT "-" STR_FMT,
                           STR_ARG(str_slice(stem, 0, STEM_BYTES)), STR_ARG(str_slice(hex, 0, 12)));
-    *folder = path_join(arena, os_cache_folder(arena), name);
     *fallback = true;
-    return OK;
+    return path_join(arena, os_cache_folder(arena), name);
 }
 
 Status store_check(Str folder, const TraceIdentity *identity, Arena *arena, StoreState *state,

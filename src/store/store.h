@@ -27,8 +27,7 @@ Status trace_identity(Str path, Arena *arena, TraceIdentity *out, Err *err);
 
 // Where the database of a trace lives: `.etw-export-<stem>` beside it, or, when that folder cannot
 // be written, a folder under the per-user cache (*fallback then says so). Creates nothing.
-Status store_folder(const TraceIdentity *identity, Arena *arena, Str *folder, bool *fallback,
-                    Err *err);
+Str store_folder(const TraceIdentity *identity, Arena *arena, bool *fallback);
 
 // ---------------------------------------------------------------- writing
 

@@ -1,10 +1,10 @@
-// One file from one symbol server, through libcurl: limits, redirects, retries, and the refusal of
-// anything that is not a symbol file. docs/formats/pdb.md, "Servers".
+// One file from one symbol server, through libcurl (loaded when first needed): limits, redirects,
+// retries, and the refusal of anything that is not a symbol file. docs/formats/pdb.md, "Servers".
 #include "sym/symbol_internal.h"
 
+#include "sym/curl_api.h"
 #include "sym/source.h"
 
-#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -35,6 +35,10 @@ typedef struct Host {
 struct Http {
     Mutex mutex;
     Arena arena;
+    const char *libcurl; // NULL: the usual names
+    CurlApi api;         // loaded for the first request
+    bool loaded, load_failed;
+    Err load_err;
     CURL *idle[HANDLES_KEPT];
     size_t idle_count;
     Host hosts[HOSTS_MAX];
@@ -51,21 +55,17 @@ typedef struct Transfer {
     size_t head_size;
     bool small, decided, bad_body, too_large, stopped, from_private, looked, redirect_refused;
     uint64_t bytes, reported;
+    const CurlApi *api;
     CURL *curl;
     Progress *progress;
     Err err;
 } Transfer;
 
-static pthread_once_t global_once = PTHREAD_ONCE_INIT;
-
-static void global_init(void) {
-    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
 Status http_open(const SymbolPathOptions *options, Http **out, Err *err) {
     (void)err;
     Http *http = mem_zero(1, sizeof *http);
     mutex_init(&http->mutex);
+    if (options->libcurl.n) http->libcurl = str_to_c(&http->arena, options->libcurl);
     http->connect_seconds = options->connect_seconds ? options->connect_seconds : CONNECT_SECONDS;
     http->stall_seconds = options->stall_seconds ? options->stall_seconds : STALL_SECONDS;
     http->retry_wait_ms = options->retry_wait_ms ? options->retry_wait_ms : RETRY_WAIT_MS;
@@ -75,8 +75,8 @@ Status http_open(const SymbolPathOptions *options, Http **out, Err *err) {
 
 void http_close(Http *http) {
     if (!http) return;
-    for (size_t i = 0; i < http->idle_count; i++) curl_easy_cleanup(http->idle[i]);
-    curl_slist_free_all(http->headers);
+    for (size_t i = 0; i < http->idle_count; i++) http->api.easy_cleanup(http->idle[i]);
+    if (http->headers) http->api.slist_free_all(http->headers);
     arena_done(&http->arena);
     mutex_done(&http->mutex);
     mem_free(http);
@@ -145,7 +145,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *context) {
     Transfer *t = context;
     size_t n = size * count;
     long status = 0;
-    (void)curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+    (void)t->api->easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200) return n; // bodies of errors and redirects are not looked at
     t->bytes += n;
     uint64_t limit = t->small ? LIMIT_FILE_PTR_BYTES : (uint64_t)LIMIT_SYMBOL_FILE_MIB << 20;
@@ -164,13 +164,26 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *context) {
     return rest.n == 0 || store_bytes(t, rest) ? n : 0;
 }
 
-static CURL *take_handle(Http *http) {
+// Under the mutex. What failed once is not tried again: nobody installs libcurl under a running
+// program often enough to make every request search for it.
+static Status need_api(Http *http, Err *err) {
+    if (!http->loaded && !http->load_failed) {
+        http->loaded = curl_api_load(http->libcurl, &http->api, &http->load_err) == OK;
+        http->load_failed = !http->loaded;
+        if (http->loaded) http->headers = http->api.slist_append(NULL, "Accept: application/msfz0");
+    }
+    return http->loaded ? OK : err_set(err, http->load_err.status, "%s", http->load_err.text);
+}
+
+static CURL *take_handle(Http *http, Err *err) {
     mutex_lock(&http->mutex);
-    (void)pthread_once(&global_once, global_init);
-    if (!http->headers) http->headers = curl_slist_append(NULL, "Accept: application/msfz0");
-    CURL *curl = http->idle_count ? http->idle[--http->idle_count] : NULL;
+    Status status = need_api(http, err);
+    CURL *curl = status == OK && http->idle_count ? http->idle[--http->idle_count] : NULL;
     mutex_unlock(&http->mutex);
-    return curl ? curl : curl_easy_init();
+    if (status != OK || curl) return curl;
+    curl = http->api.easy_init();
+    if (!curl) (void)err_set(err, ERR_INTERNAL, "libcurl does not start");
+    return curl;
 }
 
 // Handles keep their connections, so they are used again.
@@ -179,7 +192,7 @@ static void give_back(Http *http, CURL *curl) {
     bool kept = http->idle_count < HANDLES_KEPT;
     if (kept) http->idle[http->idle_count++] = curl;
     mutex_unlock(&http->mutex);
-    if (!kept) curl_easy_cleanup(curl);
+    if (!kept) http->api.easy_cleanup(curl);
 }
 
 static bool is_https(Str url) {
@@ -187,29 +200,29 @@ static bool is_https(Str url) {
 }
 
 static void set_options(const Http *http, CURL *curl, const char *url, Transfer *t) {
-    curl_easy_reset(curl);
-    (void)curl_easy_setopt(curl, CURLOPT_URL, url);
-    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(curl, CURLOPT_USERAGENT, USER_AGENT);
-    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, http->headers);
-    (void)curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
-    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    http->api.easy_reset(curl);
+    (void)http->api.easy_setopt(curl, CURLOPT_URL, url);
+    (void)http->api.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    (void)http->api.easy_setopt(curl, CURLOPT_USERAGENT, USER_AGENT);
+    (void)http->api.easy_setopt(curl, CURLOPT_HTTPHEADER, http->headers);
+    (void)http->api.easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
+    (void)http->api.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     // Never from https down to http.
-    (void)curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
-                           is_https(str_from_c(url)) ? "https" : "http,https");
-    (void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-    (void)curl_easy_setopt(curl, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
-    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)http->connect_seconds);
-    (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)http->stall_seconds);
-    (void)curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
-    (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-    (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
-    (void)curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_connected);
-    (void)curl_easy_setopt(curl, CURLOPT_PREREQDATA, t);
+    (void)http->api.easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
+                                is_https(str_from_c(url)) ? "https" : "http,https");
+    (void)http->api.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    (void)http->api.easy_setopt(curl, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    (void)http->api.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)http->connect_seconds);
+    (void)http->api.easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    (void)http->api.easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)http->stall_seconds);
+    (void)http->api.easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    (void)http->api.easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
+    (void)http->api.easy_setopt(curl, CURLOPT_WRITEDATA, t);
+    (void)http->api.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    (void)http->api.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    (void)http->api.easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+    (void)http->api.easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_connected);
+    (void)http->api.easy_setopt(curl, CURLOPT_PREREQDATA, t);
 }
 
 static Host *find_host(Http *http, Str url) {
@@ -253,7 +266,7 @@ static HttpOutcome outcome_of_status(long status) {
 
 static HttpAnswer answer_of(Transfer *t, CURLcode code, Arena *arena) {
     HttpAnswer a = {.outcome = HTTP_FAILED, .bytes = t->bytes};
-    (void)curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &a.status);
+    (void)t->api->easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &a.status);
     if (t->stopped) {
         a.outcome = HTTP_STOPPED;
         a.detail = STR("cancelled");
@@ -268,7 +281,7 @@ static HttpAnswer answer_of(Transfer *t, CURLcode code, Arena *arena) {
     } else if (t->redirect_refused) {
         a.detail = STR("the server redirects to a private address");
     } else if (code != CURLE_OK) {
-        a.detail = str_format(arena, "%s", curl_easy_strerror(code));
+        a.detail = str_format(arena, "%s", t->api->easy_strerror(code));
     } else {
         a.outcome = outcome_of_status(a.status);
         if (a.outcome == HTTP_OK && t->bytes == 0) {
@@ -283,9 +296,9 @@ static HttpAnswer answer_of(Transfer *t, CURLcode code, Arena *arena) {
 
 static HttpAnswer get_once(Http *http, CURL *curl, const char *url, Transfer *t, Arena *arena) {
     set_options(http, curl, url, t);
-    CURLcode code = curl_easy_perform(curl);
+    CURLcode code = http->api.easy_perform(curl);
     long status = 0;
-    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    (void)http->api.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && status == 200 && !t->decided && t->bytes) (void)decide(t);
     HttpAnswer answer = answer_of(t, code, arena);
     if (answer.outcome == HTTP_OK && t->writer && file_finish(t->writer, &t->err) != OK) {
@@ -319,7 +332,7 @@ static bool wait_ms(uint64_t ms, const Progress *progress) {
 
 static uint64_t wait_before(const Http *http, CURL *curl, unsigned retry) {
     curl_off_t after_s = 0;
-    (void)curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after_s);
+    (void)http->api.easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after_s);
     if (after_s > RETRY_AFTER_SECONDS_MAX) after_s = RETRY_AFTER_SECONDS_MAX;
     uint64_t wait = (uint64_t)http->retry_wait_ms << retry;
     return after_s > 0 && (uint64_t)after_s * 1000 > wait ? (uint64_t)after_s * 1000 : wait;
@@ -329,12 +342,17 @@ HttpAnswer http_get(Http *http, Str url, Str file, bool small, Progress *progres
     if (is_circuit_open(http, url))
         return (HttpAnswer){.outcome = HTTP_OPEN_CIRCUIT,
                             .detail = STR("not asked: the server failed several times just now")};
-    CURL *curl = take_handle(http);
-    HttpAnswer answer = {.outcome = HTTP_FAILED, .detail = STR("libcurl does not start")};
-    if (!curl) return answer;
+    Err err = {0};
+    HttpAnswer answer = {.outcome = HTTP_FAILED};
+    CURL *curl = take_handle(http, &err);
+    if (!curl) {
+        answer.detail = str_format(arena, "%s", err.text);
+        return answer;
+    }
     const char *url_c = str_to_c(arena, url);
     for (unsigned retry = 0; retry <= RETRIES; retry++) {
-        Transfer t = {.file = file, .small = small, .curl = curl, .progress = progress};
+        Transfer t = {
+            .file = file, .small = small, .api = &http->api, .curl = curl, .progress = progress};
         answer = get_once(http, curl, url_c, &t, arena);
         if (!is_transient(&answer, &t) || retry == RETRIES) break;
         if (!wait_ms(wait_before(http, curl, retry), progress)) {

@@ -67,8 +67,9 @@ typedef struct SymbolPathOptions {
     bool retry_missing; // forget stored "not there" answers of servers
     Str default_store;  // for empty parts; empty: <user's cache>/symbols
     Str missing_file;   // keeps "not there" answers for a day; empty: memory only
-    // Tests shorten these; 0 means the usual value.
+    // Tests change these; 0 means the usual value.
     unsigned connect_seconds, stall_seconds, retry_wait_ms;
+    Str libcurl; // file name or path; empty: the system's
 } SymbolPathOptions;
 
 // The text of _NT_ALT_SYMBOL_PATH and _NT_SYMBOL_PATH, joined; empty when both are unset.

@@ -2,11 +2,10 @@
 // canonical text, "<type>|<field>=<value>|..", which becomes the id.
 #include "tools/handle_entities.h"
 
+#include "base/hash.h"
 #include "base/limits.h"
 
-#include <openssl/evp.h>
-
-enum { UUID_BYTES = 16, SHA1_BYTES = 20, CANONICAL_MAX = 64 * 1024 };
+enum { UUID_BYTES = 16, CANONICAL_MAX = 64 * 1024 };
 static const size_t EXPORT_BYTES_MAX = (size_t)256 << 20;
 static const char EXPORT_NAME[] = "entities.jsonl";
 // Made up once for this program; never to be changed, since ids would change with it.
@@ -15,24 +14,19 @@ static const uint8_t NAMESPACE[UUID_BYTES] = {0x6d, 0x1f, 0x2b, 0x84, 0x5c, 0x0e
 static const char *const TYPES[] = {"machine", "module",  "process", "thread",
                                     "driver",  "service", "nic"};
 
-Status entity_uuid(Str canonical, Arena *arena, Str *out, Err *err) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+Str entity_uuid(Str canonical, Arena *arena) {
+    uint8_t digest[SHA1_BYTES];
     size_t bytes = canonical.n < CANONICAL_MAX ? canonical.n : CANONICAL_MAX;
     char *text = arena_bytes(arena, sizeof NAMESPACE + bytes + 1);
     memcpy(text, NAMESPACE, sizeof NAMESPACE);
     if (bytes) memcpy(text + sizeof NAMESPACE, canonical.p, bytes);
-    if (EVP_Digest(text, sizeof NAMESPACE + bytes, digest, &n, EVP_sha1(), NULL) != 1 ||
-        n < SHA1_BYTES)
-        return err_set(err, ERR_INTERNAL, "SHA-1 is not available");
-    digest[6] = (unsigned char)((digest[6] & 0x0f) | 0x50);
-    digest[8] = (unsigned char)((digest[8] & 0x3f) | 0x80);
-    Buf uuid = {0};
+    sha1((Str){text, sizeof NAMESPACE + bytes}, digest);
+    digest[6] = (uint8_t)((digest[6] & 0x0f) | 0x50);
+    digest[8] = (uint8_t)((digest[8] & 0x3f) | 0x80);
+    AUTO(buf_done) Buf uuid = {0};
     for (size_t i = 0; i < UUID_BYTES; i++)
         buf_addf(&uuid, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", digest[i]);
-    *out = str_copy(arena, buf_str(&uuid));
-    buf_done(&uuid);
-    return OK;
+    return str_copy(arena, buf_str(&uuid));
 }
 
 // ---------------------------------------------------------------- queries
@@ -67,9 +61,8 @@ static Status entity_rows(const EntityQuery *query, const char *type, ResultSet 
     TRY(session_query(query->session, sql, args, COUNT_OF(args), 0, query->arena, out, err));
     for (size_t i = 0; i < out->row_count; i++) {
         Cell *cell = &out->cells[i * out->column_count];
-        Str canonical = cell->type == CELL_TEXT ? cell->text : (Str){0}, uuid = {0};
-        TRY(entity_uuid(canonical, query->arena, &uuid, err));
-        *cell = cell_text(uuid);
+        Str canonical = cell->type == CELL_TEXT ? cell->text : (Str){0};
+        *cell = cell_text(entity_uuid(canonical, query->arena));
     }
     return OK;
 }

@@ -5,7 +5,7 @@
 #include "tools/handlers.h"
 
 // Name-based UUID (version 5) of a canonical text, in this program's own namespace.
-Status entity_uuid(Str canonical, Arena *arena, Str *out, Err *err);
+Str entity_uuid(Str canonical, Arena *arena);
 // Every entity of a loaded trace into entities.jsonl of the export folder; what other traces wrote
 // there stays. Does nothing when no folder is set. A failure is logged, the load goes on.
 void entities_export(Engine *engine, const Trace *trace, Database *database);

@@ -90,10 +90,9 @@ static Str loaded_text(Engine *engine, Str path, Arena *arena) {
     mutex_unlock(&engine->mutex);
     if (state == TRACE_READY) return str_copy(arena, str_from_c(identity.trace_id));
     if (state == TRACE_LOADING) return str_format(arena, "%s (loading)", identity.trace_id);
-    Str folder = {0}, why = {0};
     bool fallback = false;
     StoreState store = STORE_NONE;
-    if (store_folder(&identity, arena, &folder, &fallback, NULL) != OK) return (Str){0};
+    Str folder = store_folder(&identity, arena, &fallback), why = {0};
     if (store_check(folder, &identity, arena, &store, &why, NULL) != OK) return (Str){0};
     return store == STORE_VALID ? STR("cached") : (Str){0};
 }

@@ -116,11 +116,10 @@ static void put_failure(json_t *json, Str error, Str kind, const char *message, 
 // What the folder's files say about a trace this process does not have.
 static Status status_from_disk(ToolCall *call, const TraceIdentity *identity, Err *err) {
     Arena *arena = call->arena;
-    Str folder = {0}, why = {0};
     bool fallback = false;
+    Str folder = store_folder(identity, arena, &fallback), why = {0};
     StoreState state = STORE_NONE;
     Marker failed = {0}, extracting = {0};
-    TRY(store_folder(identity, arena, &folder, &fallback, err));
     TRY(marker_read(call->engine, folder, "extracting.json", arena, &extracting, err));
     TRY(marker_read(call->engine, folder, "failed.json", arena, &failed, err));
     TRY(store_check(folder, identity, arena, &state, &why, err));

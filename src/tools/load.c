@@ -503,10 +503,9 @@ static Status begin_job(Engine *engine, Trace *trace, const LoadRequest *request
 }
 
 // Where the database lives is settled before the job starts, so that nobody sees it change.
-static Status settle_folder(Trace *trace, Err *err) {
-    if (trace->folder.n) return OK;
-    return store_folder(&trace->identity, &trace->arena, &trace->folder, &trace->folder_is_fallback,
-                        err);
+static void settle_folder(Trace *trace) {
+    if (trace->folder.n) return;
+    trace->folder = store_folder(&trace->identity, &trace->arena, &trace->folder_is_fallback);
 }
 
 // A loaded trace that is loaded again along another symbol path keeps its database. `data` is held
@@ -546,7 +545,7 @@ Status load_start(Engine *engine, const LoadRequest *request, Arena *arena, Trac
     while (trace->state == TRACE_LOADING && cancelled(trace))
         condition_wait(&engine->changed, &engine->mutex);
     bool start = trace->state != TRACE_LOADING && !*already;
-    if (start) status = settle_folder(trace, err);
+    if (start) settle_folder(trace);
     if (start && status == OK) status = begin_job(engine, trace, request, err);
     TraceData *data = *already ? take_symbol_path(trace, request) : NULL;
     mutex_unlock(&engine->mutex);

@@ -524,6 +524,28 @@ static void test_unreachable_server(void **state) {
     assert_true(r.detail.n > 0);
 }
 
+// Without libcurl everything but servers works, and the reason says what helps.
+static void test_without_libcurl(void **state) {
+    World *w = *state;
+    SymbolPath *path =
+        open_path(w, server_path(w, "cache"), (SymbolPathOptions){.libcurl = STR("libnone.so.4")});
+    for (int i = 0; i < 5; i++) { // and it is no outage of the server's
+        SymbolResult r = find(w, path);
+        assert_int_equal(r.outcome, SYMBOL_NETWORK_ERROR);
+        assert_true(str_starts(r.detail, STR("libcurl cannot be loaded")));
+        assert_int_not_equal(str_find(r.detail, STR("libnone.so.4")), SIZE_MAX);
+    }
+    write_file(w, "cache" LEAF "/app.pdb", buf_str(&w->good));
+    assert_int_equal(find(w, path).outcome, SYMBOL_CACHED);
+    symbol_path_close(path);
+    path = open_path(w, server_path(w, "cache"), (SymbolPathOptions){.libcurl = STR("libm.so.6")});
+    assert_int_equal(os_remove_tree(path_join(&w->arena, w->folder, STR("cache")), NULL), OK);
+    SymbolResult r = find(w, path);
+    assert_int_equal(r.outcome, SYMBOL_NETWORK_ERROR);
+    assert_int_equal(http_mock_requests(w->mock), 0);
+    symbol_path_close(path);
+}
+
 static void test_second_server_is_asked(void **state) {
     World *w = *state;
     HttpMock *other = http_mock_start();
@@ -634,6 +656,7 @@ int main(void) {
         WORLD_TEST(test_missing_answers_are_kept),
         WORLD_TEST(test_failing_server_is_left_alone),
         WORLD_TEST(test_unreachable_server),
+        WORLD_TEST(test_without_libcurl),
         WORLD_TEST(test_second_server_is_asked),
         WORLD_TEST(test_damaged_store_file_is_fetched_again),
         WORLD_TEST(test_many_at_once),
