@@ -12,7 +12,7 @@ enum {
     LIMIT_SCHEMA_DEPTH = 8,
     LIMIT_SCHEMA_FIELDS = 4096,
     LIMIT_MANIFEST_BYTES = 16 * 1024 * 1024,
-    LIMIT_TEXT_BYTES = 64 * 1024, // one converted string
+    LIMIT_TEXT_BYTES = 64 * 1024,             // one converted string
     LIMIT_EVENT_STEPS = 1 << 20,              // values of one event
     LIMIT_EVENT_JSON_BYTES = 4 * 1024 * 1024, // its fields as text
     LIMIT_MAP_ENTRIES = 65536,                // of one value map
@@ -48,6 +48,7 @@ enum {
     LIMIT_UNDECORATE_DEPTH = 64,
     LIMIT_UNDECORATE_BYTES = 16384,  // one undecorated name
     LIMIT_UNDECORATE_WORK = 20000,   // nodes parsed and printed for one name
+    LIMIT_PERFMAP_BYTES = 256 << 20, // text of a ReadyToRun perf map
     LIMIT_CABINET_BYTES = 512 << 20, // expanded in memory
     LIMIT_SYMBOL_FILE_MIB = 2048,    // one download, one expanded cabinet on disk
     LIMIT_SYMBOL_NAME_BYTES = 120,   // base name of a PDB or image

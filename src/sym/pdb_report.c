@@ -64,7 +64,9 @@ static SymbolId id_of_table(const SymTabInfo *info, Str name) {
 
 static const char *kind_of_symbols(const SymTabInfo *info) {
     if (info->managed) return "managed code: no native functions";
-    if (info->fastlink) return "partial: the linker left the symbols in object files (fastlink)";
+    if (info->fastlink)
+        return "partial: linked with /DEBUG:FASTLINK, which leaves all but public symbols in the "
+               "object files; link with /DEBUG:FULL or run mspdbcmf.exe on it where it was built";
     if (info->stripped || (!info->has_lines && info->procedures == 0))
         return "public symbols, without lines";
     return info->has_lines ? "private symbols with lines" : "private symbols without lines";
@@ -119,11 +121,39 @@ static void image_facts(Report *r, const PeIdentity *pe) {
         fact(r, "pdb_store_path", "PDB store:", clean(r, symbol_store_path(&pdb, &r->arena)),
              false);
     }
+    if (pe->has_perfmap) {
+        SymbolId map = symbol_perfmap_id(pe, &r->arena);
+        fact(r, "perfmap", "Perf map:", clean(r, pe->perfmap_path), false);
+        fact(r, "perfmap_store_path", "Map store:", clean(r, symbol_store_path(&map, &r->arena)),
+             false);
+    }
     number_fact(r, "exports", "Exports:", symtab_info(symfile_table(r->file))->publics);
     number_fact(r, "functions", "Functions:", symtab_count(symfile_table(r->file)));
 }
 
+static void perfmap_facts(Report *r, const PerfMapInfo *map) {
+    const SymTabInfo *info = symtab_info(symfile_table(r->file));
+    SymbolId id = {.name = path_name(symfile_path(r->file)),
+                   .is_perfmap = true,
+                   .guid = map->signature,
+                   .age = map->version};
+    fact(r, "container", "Container:",
+         str_format(&r->arena, "perf map of precompiled managed code, version %" PRIu32,
+                    map->version),
+         false);
+    fact(r, "store_path", "Store path:", symbol_store_path(&id, &r->arena), false);
+    fact(r, "machine", "Machine:", str_from_c(machine_name(map->machine)), false);
+    number_fact(r, "procedures", "Methods:", info->procedures);
+    number_fact(r, "functions", "Functions:", symtab_count(symfile_table(r->file)));
+    if (info->damaged) fact(r, "damaged", "Damaged:", STR("true"), true);
+}
+
 static Status summary(Report *r, Err *err) {
+    const PerfMapInfo *map = symfile_perfmap(r->file);
+    if (map) {
+        perfmap_facts(r, map);
+        return OK;
+    }
     const PeIdentity *pe = symfile_image(r->file);
     if (pe) {
         image_facts(r, pe);
@@ -154,6 +184,11 @@ static Str name_of(Report *r, const SymFunction *f) {
     return clean(r, f->name);
 }
 
+// As in the tools: a name from an image's exports may be that of something else nearby.
+static const char *second_best_mark(const Report *r) {
+    return symtab_info(symfile_table(r->file))->from_image ? "*" : "";
+}
+
 static void function_row(Report *r, const SymRange *range, const SymFunction *f) {
     Str name = name_of(r, f);
     if (r->options->json) {
@@ -165,8 +200,8 @@ static void function_row(Report *r, const SymRange *range, const SymFunction *f)
         buf_add_c(r->out, "}");
         return;
     }
-    buf_addf(r->out, "%08" PRIx32 " %8" PRIx32 " %-16s " STR_FMT, range->rva, range->size,
-             symbol_kind_name(f->kind), STR_ARG(name));
+    buf_addf(r->out, "%08" PRIx32 " %8" PRIx32 " %-16s %s" STR_FMT, range->rva, range->size,
+             symbol_kind_name(f->kind), second_best_mark(r), STR_ARG(name));
     if (f->folded) buf_addf(r->out, " (+%" PRIu32 " folded)", f->folded);
     buf_add_char(r->out, '\n');
 }
@@ -244,6 +279,7 @@ static void frame_row(Report *r, const SymAddress *at, const SourceFrame *frame)
         buf_add_char(r->out, '}');
         return;
     }
+    if (!frame->inlined) buf_add_c(r->out, second_best_mark(r));
     buf_add(r->out, name);
     if (!frame->inlined) buf_addf(r->out, "+0x%" PRIx32, at->offset);
     if (frame->line) buf_addf(r->out, " [" STR_FMT ":%" PRIu32 "]", STR_ARG(file), frame->line);

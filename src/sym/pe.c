@@ -22,6 +22,7 @@ enum {
     DEBUG_ENTRY_BYTES = 28,
     DEBUG_ENTRIES_MAX = 64,
     DEBUG_CODEVIEW = 2,
+    DEBUG_PERFMAP = 21,
     MINOR_PORTABLE = 0x504D, // "PM" in the debug entry: the PDB is a portable one
     MAJOR_PORTABLE_MIN = 0x100,
     CODEVIEW_BYTES_MAX = 4096,
@@ -182,6 +183,20 @@ static CodeView read_codeview(Pe *pe, uint32_t at, uint32_t size) {
     return out;
 }
 
+// Precompiled managed code may name the map of its methods.
+static void read_perfmap(Pe *pe, uint32_t at, uint32_t size) {
+    uint8_t bytes[CODEVIEW_BYTES_MAX];
+    size_t n = size < sizeof bytes ? size : sizeof bytes;
+    if (pe->identity.has_perfmap || source_read(pe->source, at, bytes, n, NULL) != OK) return;
+    Rd r = rd_from(bytes, n);
+    if (!str_eq(rd_bytes(&r, 4), STR("R2RM"))) return;
+    pe->identity.perfmap_signature = rd_guid(&r);
+    pe->identity.perfmap_version = rd_u32(&r);
+    Str path = rd_astr_raw(&r);
+    pe->identity.has_perfmap = rd_ok(&r) && path.n;
+    pe->identity.perfmap_path = str_from_8bit(&pe->arena, (const uint8_t *)path.p, path.n);
+}
+
 // Native images of managed code name two PDBs; the one for the native code counts.
 static bool is_preferred(const CodeView *a, const CodeView *b) {
     if (a->native_image != b->native_image) return a->native_image;
@@ -200,6 +215,7 @@ static void read_debug_directory(Pe *pe) {
         uint32_t type = rd_u32(&r), size = rd_u32(&r);
         rd_skip(&r, 4);
         uint32_t at = rd_u32(&r);
+        if (type == DEBUG_PERFMAP) read_perfmap(pe, at, size);
         if (type != DEBUG_CODEVIEW) continue;
         CodeView view = read_codeview(pe, at, size);
         view.portable = major >= MAJOR_PORTABLE_MIN && minor == MINOR_PORTABLE;

@@ -17,7 +17,11 @@ typedef struct PeIdentity {
     bool portable_pdb; // the PDB holds managed code only
     Guid pdb_guid;
     uint32_t pdb_age;
-    Str pdb_path; // as recorded by the linker: text of a stranger
+    Str pdb_path;           // as recorded by the linker: text of a stranger
+    bool has_perfmap;       // precompiled managed code with a perf map; the fields below are set
+    Guid perfmap_signature; // bytes, no fields
+    uint32_t perfmap_version;
+    Str perfmap_path;
 } PeIdentity;
 
 enum {

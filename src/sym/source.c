@@ -92,6 +92,8 @@ FileKind file_kind_from_head(Str head) {
         {"Microsoft MSFZ Container\r\n\032ALD",             FILE_KIND_MSFZ        },
         {"Microsoft C/C++ program database 2.00\r\n\032JG", FILE_KIND_MSF_SMALL   },
         {"BSJB",                                            FILE_KIND_PORTABLE_PDB},
+        {"FFFFFFFF 00 ",                                    FILE_KIND_PERFMAP     },
+        {"ffffffff 00 ",                                    FILE_KIND_PERFMAP     },
         {"MSCF",                                            FILE_KIND_CABINET     },
         {"MZ",                                              FILE_KIND_PE          },
         {"PATH:",                                           FILE_KIND_POINTER     },
@@ -111,6 +113,7 @@ const char *file_kind_name(FileKind kind) {
     case FILE_KIND_MSFZ: return "a compressed PDB (MSFZ)";
     case FILE_KIND_MSF_SMALL: return "a PDB of the format used before 2002";
     case FILE_KIND_PORTABLE_PDB: return "a portable PDB (managed code)";
+    case FILE_KIND_PERFMAP: return "a perf map of precompiled managed code";
     case FILE_KIND_CABINET: return "a cabinet";
     case FILE_KIND_PE: return "a Windows image (PE)";
     case FILE_KIND_POINTER: return "a symbol store pointer (file.ptr)";

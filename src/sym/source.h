@@ -15,6 +15,7 @@ typedef enum FileKind {
     FILE_KIND_MSFZ,         // compressed PDB
     FILE_KIND_MSF_SMALL,    // PDB from before 2002: not supported
     FILE_KIND_PORTABLE_PDB, // managed code only: no native addresses inside
+    FILE_KIND_PERFMAP,      // ReadyToRun perf map
     FILE_KIND_CABINET,      // .pd_, .dl_, .ex_
     FILE_KIND_PE,           // image
     FILE_KIND_POINTER,      // text of a store's file.ptr

@@ -9,6 +9,7 @@
 #define SYM_SYM_H
 
 #include "sym/lines.h"
+#include "sym/perfmap.h"
 #include "sym/symbol_path.h"
 #include "sym/symtab.h"
 
@@ -20,9 +21,9 @@ typedef struct SymFileOptions {
     bool rebuild;       // do not use a table from the folder
 } SymFileOptions;
 
-// Opens a PDB (plain, MSFZ, cabinet) or an image. ERR_NOT_FOUND with the reason when the identity
-// is another one; ERR_INPUT when the file is damaged or of no use (portable PDB, text ...).
-// `options` may be NULL.
+// Opens a PDB (plain, MSFZ, cabinet), an image or a perf map. ERR_NOT_FOUND with the reason when
+// the identity is another one; ERR_INPUT when the file is damaged or of no use (portable PDB, text
+// ...). `options` may be NULL.
 Status symfile_open(Str path, const SymFileOptions *options, SymFile **out, Err *err) MUST_USE;
 // An image's exports and unwind ranges from bytes that outlive the file; for tests and fuzzing.
 Status symfile_open_bytes(Str bytes, Str name, SymFile **out, Err *err) MUST_USE;
@@ -38,6 +39,7 @@ bool symfile_from_disk_table(const SymFile *file); // the PDB itself was not rea
 // The image's identity, or NULL for a PDB; and the PDB, opened when first asked for, or NULL for an
 // image.
 const PeIdentity *symfile_image(const SymFile *file);
+const PerfMapInfo *symfile_perfmap(const SymFile *file); // NULL unless it is one
 Status symfile_pdb(SymFile *file, Pdb **out, Err *err) MUST_USE;
 Status symfile_lines(SymFile *file, PdbLines **out, Err *err) MUST_USE;
 

@@ -129,7 +129,7 @@ static bool store_bytes(Transfer *t, Str bytes) {
 static bool is_welcome(FileKind kind, bool small) {
     if (small) return kind == FILE_KIND_POINTER || kind == FILE_KIND_TEXT;
     return kind == FILE_KIND_MSF || kind == FILE_KIND_MSFZ || kind == FILE_KIND_CABINET ||
-           kind == FILE_KIND_PORTABLE_PDB || kind == FILE_KIND_PE;
+           kind == FILE_KIND_PORTABLE_PDB || kind == FILE_KIND_PE || kind == FILE_KIND_PERFMAP;
 }
 
 // Sign-in pages and complaints of proxies come with status 200: the first bytes tell.

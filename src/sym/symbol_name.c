@@ -7,6 +7,12 @@ Str symbol_key(const SymbolId *id, Arena *arena) {
     if (id->is_image)
         return str_format(arena, "%08" PRIX32 "%" PRIx32, id->time_date_stamp, id->image_size);
     AUTO(buf_done) Buf out = {0};
+    if (id->is_perfmap) { // the signature has no fields: bytes as they are, in lower case
+        buf_addf(&out, "r2rmap-v%" PRIu32 "-", id->age);
+        for (size_t i = 0; i < sizeof id->guid.bytes; i++)
+            buf_addf(&out, "%02x", id->guid.bytes[i]);
+        return str_copy(arena, buf_str(&out));
+    }
     Rd r = rd_from(id->guid.bytes, sizeof id->guid.bytes);
     buf_addf(&out, "%08" PRIX32, rd_u32(&r));
     buf_addf(&out, "%04X", rd_u16(&r));
@@ -17,6 +23,19 @@ Str symbol_key(const SymbolId *id, Arena *arena) {
     else
         buf_addf(&out, "%" PRIX32, id->age);
     return str_copy(arena, buf_str(&out));
+}
+
+SymbolId symbol_perfmap_id(const PeIdentity *image, Arena *arena) {
+    Str name = str_copy(arena, path_name(image->perfmap_path));
+    char *lower = str_to_c(arena, name);
+    for (size_t i = 0; i < name.n; i++)
+        if (lower[i] >= 'A' && lower[i] <= 'Z') lower[i] = (char)(lower[i] + ('a' - 'A'));
+    return (SymbolId){
+        .name = {lower, name.n},
+        .is_perfmap = true,
+        .guid = image->perfmap_signature,
+        .age = image->perfmap_version
+    };
 }
 
 Str symbol_store_path(const SymbolId *id, Arena *arena) {

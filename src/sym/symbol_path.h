@@ -8,6 +8,7 @@
 
 #include "base/rd.h"
 #include "base/thread.h"
+#include "sym/pe.h"
 
 typedef struct SymbolPath SymbolPath;
 
@@ -17,7 +18,8 @@ typedef struct SymbolId {
     bool is_image;
     Guid guid;
     uint32_t age;
-    bool portable; // managed PDB: its key has no age
+    bool portable;   // managed PDB: its key has no age
+    bool is_perfmap; // ReadyToRun perf map: `guid` is its signature, `age` its version
     uint32_t time_date_stamp, image_size;
 } SymbolId;
 
@@ -25,6 +27,9 @@ typedef struct SymbolId {
 Str symbol_key(const SymbolId *id, Arena *arena);
 // "foo.pdb/A6259241...2E1/foo.pdb".
 Str symbol_store_path(const SymbolId *id, Arena *arena);
+// What an image says of its perf map (PeIdentity.has_perfmap). Stores of .NET files are in lower
+// case.
+SymbolId symbol_perfmap_id(const PeIdentity *image, Arena *arena);
 // Names come from strangers: only a plain file name without tricks may become a path or a URL.
 bool symbol_name_is_safe(Str name);
 
@@ -114,6 +119,10 @@ Status symbol_find(SymbolPath *path, const SymbolId *id, Progress *progress, Are
 // The same for many, with up to LIMIT_SYMBOL_TRANSFERS at once.
 Status symbol_find_many(SymbolPath *path, const SymbolId *ids, size_t count, Progress *progress,
                         Arena *arena, SymbolResult *results) MUST_USE;
+
+// The file of this name in the folder of another, without regard to ASCII case; empty: none.
+// Nothing is proved yet.
+Str symbol_beside(Str file, Str name, Arena *arena);
 
 // A file of this name somewhere on the path, whatever its identity.
 typedef struct SymbolCandidate {

@@ -3,6 +3,7 @@
 #include "sym/cabinet.h"
 #include "sym/pdb.h"
 #include "sym/pe.h"
+#include "sym/perfmap.h"
 #include "sym/portable_pdb.h"
 #include "sym/symbol_internal.h"
 
@@ -57,7 +58,18 @@ static SymbolOutcome verify_image(Str file, const SymbolId *id, Err *why) {
     return SYMBOL_MISMATCH;
 }
 
+static SymbolOutcome verify_perfmap(Str file, const SymbolId *id, Err *why) {
+    AUTO(source_close) Source *source = NULL;
+    PerfMapInfo found;
+    if (source_open(file, &source, why) != OK || perfmap_read_info(source, &found, why) != OK)
+        return SYMBOL_DAMAGED;
+    if (guid_eq(&found.signature, &id->guid) && found.version == id->age) return SYMBOL_CACHED;
+    (void)err_set(why, ERR_NOT_FOUND, "another build: its signature differs");
+    return SYMBOL_MISMATCH;
+}
+
 SymbolOutcome symbol_verify(Str file, const SymbolId *id, Err *why) {
+    if (id->is_perfmap) return verify_perfmap(file, id, why);
     if (id->is_image) return verify_image(file, id, why);
     return id->portable ? verify_portable(file, id, why) : verify_pdb(file, id, why);
 }
@@ -76,6 +88,10 @@ Str store_child(Str folder, Str name, Arena *arena) {
     for (size_t i = 0; i < names.count; i++)
         if (str_eq_nocase(names.items[i], name)) return path_join(arena, folder, names.items[i]);
     return (Str){0};
+}
+
+Str symbol_beside(Str file, Str name, Arena *arena) {
+    return symbol_name_is_safe(name) ? store_child(path_folder(file), name, arena) : (Str){0};
 }
 
 static bool is_two_tier(Str root, Arena *arena) {

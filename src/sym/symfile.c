@@ -10,6 +10,8 @@ struct SymFile {
     SymTab *table;
     bool from_disk;
     Pe *pe;
+    bool is_perfmap;
+    PerfMapInfo perfmap;
     Mutex mutex; // guards what is opened later
     Pdb *pdb;
     PdbLines *lines;
@@ -84,10 +86,21 @@ static Status open_image(SymFile *file, const SymbolId *id, Err *err) {
     return symtab_from_pe(file->pe, &file->table, err);
 }
 
+static Status open_perfmap(SymFile *file, Source *source, const SymbolId *id, Err *err) {
+    file->is_perfmap = true;
+    TRY(symtab_from_perfmap(source, &file->perfmap, &file->table, err));
+    const PerfMapInfo *have = &file->perfmap;
+    if (!id || (id->is_perfmap && guid_eq(&have->signature, &id->guid) && have->version == id->age))
+        return OK;
+    return err_set(err, ERR_NOT_FOUND, STR_FMT ": the perf map is of another build",
+                   STR_ARG(file->path));
+}
+
 static Status open_by_kind(SymFile *file, const SymFileOptions *options, Err *err) {
     AUTO(source_close) Source *source = NULL;
     TRY(source_open(file->path, &source, err));
     FileKind kind = source_kind(source);
+    if (kind == FILE_KIND_PERFMAP) return open_perfmap(file, source, options->id, err);
     // A cabinet says what is in it only when it is open: its name tells which to try first.
     char before_last = file->path.n > 2 ? file->path.p[file->path.n - 2] : 0;
     bool packed_image = kind == FILE_KIND_CABINET && before_last != 'd' && before_last != 'D';
@@ -119,7 +132,10 @@ Status symfile_open(Str path, const SymFileOptions *options, SymFile **out, Err 
 
 Status symfile_open_bytes(Str bytes, Str name, SymFile **out, Err *err) {
     AUTO(symfile_close) SymFile *file = symfile_new(name);
-    if (file_kind_from_head(bytes) == FILE_KIND_PE) {
+    if (file_kind_from_head(bytes) == FILE_KIND_PERFMAP) {
+        AUTO(source_close) Source *source = source_from_bytes(bytes, name);
+        TRY(open_perfmap(file, source, NULL, err));
+    } else if (file_kind_from_head(bytes) == FILE_KIND_PE) {
         TRY(pe_open_bytes(bytes, name, &file->pe, err));
         TRY(symtab_from_pe(file->pe, &file->table, err));
     } else {
@@ -158,10 +174,17 @@ const PeIdentity *symfile_image(const SymFile *file) {
     return file->pe ? pe_identity(file->pe) : NULL;
 }
 
+const PerfMapInfo *symfile_perfmap(const SymFile *file) {
+    return file->is_perfmap ? &file->perfmap : NULL;
+}
+
 // Under the mutex. The file may have changed since its table was made: proved again.
 static Status need_pdb(SymFile *file, Err *err) {
     if (file->pe)
         return err_set(err, ERR_NOT_FOUND, STR_FMT ": an image, not a PDB", STR_ARG(file->path));
+    if (file->is_perfmap)
+        return err_set(err, ERR_NOT_FOUND, STR_FMT ": a perf map, not a PDB: it has no lines",
+                       STR_ARG(file->path));
     if (file->pdb) return OK;
     AUTO(pdb_close) Pdb *pdb = NULL;
     TRY(pdb_open(file->path, &pdb, err));

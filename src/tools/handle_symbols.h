@@ -57,4 +57,7 @@ Str extra_paths(const ToolCall *call);
 // Does `wanted` name the module, with or without its extension?
 bool module_is_named(Str module, Str wanted);
 
+// Few names although the PDB is the right one: says so, and the way out.
+void note_fastlink(ToolCall *call, const SymbolModule *module);
+
 #endif

@@ -163,6 +163,7 @@ static void advise(ToolCall *call, const ModuleWeights *weights) {
     Str id = call->trace->trace_id;
     for (size_t i = 0; i < weights->count; i++) {
         const SymbolModule *symbols = &weights->items[i].symbols;
+        note_fastlink(call, symbols);
         if (symbols->elapsed_ns > SLOW_NS)
             doc_note(call->doc, str_format(call->arena, STR_FMT ": reading its symbols took %.1f s",
                                            STR_ARG(weights->items[i].module),

@@ -246,6 +246,7 @@ static void advise(Diagnosis *d, SymbolPath *path, Str module) {
     if (!path)
         doc_note(doc, STR("No symbol path is set: load_trace(symbol_path=\"" SYMBOLS_OF_WINDOWS
                           "\") looks on Microsoft's server and keeps what it gets."));
+    if (symbols) note_fastlink(d->call, symbols);
     if (symbols && !symbols->has_pdb_id)
         doc_note(doc,
                  STR("The trace does not say which PDB the module was built with: only an image "

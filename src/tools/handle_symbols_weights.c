@@ -163,3 +163,14 @@ bool module_is_named(Str module, Str wanted) {
     size_t dot = str_rfind_char(module, '.');
     return dot != SIZE_MAX && str_eq_nocase(str_slice(module, 0, dot), wanted);
 }
+
+void note_fastlink(ToolCall *call, const SymbolModule *module) {
+    if (!module->fastlink) return;
+    doc_note(call->doc,
+             str_format(call->arena,
+                        STR_FMT " was linked with /DEBUG:FASTLINK: all but the public symbols of "
+                                "its PDB stayed in object files, so functions and lines are "
+                                "missing. Link it with /DEBUG:FULL, or run mspdbcmf.exe on the PDB "
+                                "where it was built.",
+                        STR_ARG(module->name)));
+}

@@ -145,23 +145,39 @@ static const FrameName *name_frames(Symbols *symbols, const SymbolModule *module
     return names;
 }
 
-// An image of proved identity knows the PDB that the trace did not tell of.
+static bool is_native_pdb(Str name) {
+    return str_ends_nocase(name, STR(".ni.pdb"));
+}
+
+// An image of proved identity knows the PDB that the trace did not tell of, and of precompiled
+// managed code the one with the native functions.
 static void learn_pdb(Symbols *symbols, SymbolModule *module, const PeIdentity *image) {
-    if (module->has_pdb_id || !image || !image->has_pdb) return;
+    if (!image || !image->has_pdb) return;
+    bool better = is_native_pdb(image->pdb_path) && !is_native_pdb(module->pdb.name);
+    if (module->has_pdb_id && !better) return;
     Str name = str_copy(&symbols->arena, path_name(image->pdb_path));
     set_pdb_id(module, name, &image->pdb_guid, image->pdb_age);
     module->id_from_image = module->has_pdb_id;
 }
 
-Status symbols_use_file(Symbols *symbols, size_t index, Str path, bool is_image, Err *err) {
+// Precompiled managed code: the PDB that the trace names describes the source, the map the code.
+static void learn_map(Symbols *symbols, SymbolModule *module, const PeIdentity *image) {
+    if (module->has_map_id || !image || !image->has_perfmap) return;
+    module->map = symbol_perfmap_id(image, &symbols->arena);
+    module->has_map_id = symbol_name_is_safe(module->map.name);
+}
+
+Status symbols_use_file(Symbols *symbols, size_t index, Str path, const SymbolId *id, Err *err) {
     AUTO(arena_done) Arena scratch = {0};
     AUTO(symfile_close) SymFile *file = NULL;
     SymbolModule *module = &symbols->modules[index];
     uint64_t start = os_now_ns();
-    SymFileOptions options = {.id = is_image ? &module->image : &module->pdb,
-                              .table_folder = symfile_default_table_folder(&scratch)};
+    SymFileOptions options = {.id = id, .table_folder = symfile_default_table_folder(&scratch)};
     TRY(symfile_open(path, &options, &file, err));
-    if (is_image) learn_pdb(symbols, module, symfile_image(file));
+    if (id->is_image) {
+        learn_pdb(symbols, module, symfile_image(file));
+        learn_map(symbols, module, symfile_image(file));
+    }
     const SymTab *table = symfile_table(file);
     size_t named = 0;
     const FrameName *names = name_frames(symbols, module, table, &named);
@@ -170,6 +186,8 @@ Status symbols_use_file(Symbols *symbols, size_t index, Str path, bool is_image,
     SymbolSource source = is_export ? SYMBOL_SOURCE_EXPORT : SYMBOL_SOURCE_PDB;
     if (source < module->source) return OK;
     module->source = source;
+    module->from_map = id->is_perfmap;
+    module->fastlink = symtab_info(table)->fastlink;
     module->path = str_copy(&symbols->arena, path);
     module->named = named;
     symbols->names[index] = (ModuleNames){names, module->frame_count, is_export};
@@ -191,41 +209,59 @@ typedef struct Lookup {
     bool changed;
 } Lookup;
 
-static Status look_up_one(Lookup *lookup, bool is_image, Err *err) {
+// Uses what was found. What cannot be used is damaged, and says why.
+static SymbolOutcome use_found(Lookup *lookup, const SymbolId *id, Str file, Err *why) {
+    if (symbols_use_file(lookup->symbols, lookup->module, file, id, why) != OK)
+        return SYMBOL_DAMAGED;
+    lookup->changed = true;
+    return SYMBOL_CACHED;
+}
+
+// `id` is one of the module's own.
+static Status look_up_one(Lookup *lookup, const SymbolId *id, Err *err) {
     AUTO(arena_done) Arena scratch = {0};
     Symbols *symbols = lookup->symbols;
     SymbolModule *module = &symbols->modules[lookup->module];
     SymbolResult result = {0};
-    const SymbolId *id = is_image ? &module->image : &module->pdb;
     TRY(symbol_find(lookup->path, id, NULL, &scratch, &result, err));
     SymbolOutcome outcome = result.outcome;
     Str why = result.detail;
     Err own = {0};
     if (is_found(&result)) {
-        if (symbols_use_file(symbols, lookup->module, result.path, is_image, &own) == OK) {
-            lookup->changed = true;
-        } else {
-            outcome = SYMBOL_DAMAGED;
-            why = str_from_c(own.text);
-        }
+        outcome = use_found(lookup, id, result.path, &own);
+        if (outcome == SYMBOL_DAMAGED) why = str_from_c(own.text);
     }
-    if (is_image) {
+    if (id->is_image) {
         module->img_found = outcome;
         return OK;
     }
+    if (id->is_perfmap && outcome != SYMBOL_CACHED) return OK; // the PDB's answer says more
     module->pdb_found = outcome;
     module->why = str_copy(&symbols->arena, why);
     return OK;
 }
 
+// What an image names often lies beside it.
+static Status look_up_learned(Lookup *lookup, const SymbolId *id, Str image, Err *err) {
+    AUTO(arena_done) Arena scratch = {0};
+    Str file = image.n ? symbol_beside(image, id->name, &scratch) : (Str){0};
+    if (file.n && use_found(lookup, id, file, NULL) == SYMBOL_CACHED) return OK;
+    return look_up_one(lookup, id, err);
+}
+
 static Status look_up_module(Lookup *lookup, Err *err) {
     SymbolModule *module = &lookup->symbols->modules[lookup->module];
     if (!module->frame_count || module->source == SYMBOL_SOURCE_PDB) return OK;
-    if (module->has_pdb_id) TRY(look_up_one(lookup, false, err));
+    if (module->has_pdb_id) TRY(look_up_one(lookup, &module->pdb, err));
     if (module->source == SYMBOL_SOURCE_PDB || !module->has_image_id) return OK;
-    bool had_id = module->has_pdb_id;
-    TRY(look_up_one(lookup, true, err));
-    return module->has_pdb_id && !had_id ? look_up_one(lookup, false, err) : OK;
+    SymbolId asked = module->has_pdb_id ? module->pdb : (SymbolId){0};
+    TRY(look_up_one(lookup, &module->image, err));
+    Str image = module->source == SYMBOL_SOURCE_EXPORT ? module->path : (Str){0};
+    bool learned =
+        !guid_eq(&asked.guid, &module->pdb.guid) || !str_eq(asked.name, module->pdb.name);
+    if (module->has_pdb_id && learned) TRY(look_up_learned(lookup, &module->pdb, image, err));
+    if (module->source == SYMBOL_SOURCE_PDB || !module->has_map_id) return OK;
+    return look_up_learned(lookup, &module->map, image, err);
 }
 
 static Str joined_path(const Symbols *symbols, Str extra, Arena *arena) {
@@ -264,8 +300,13 @@ static size_t module_index(const Symbols *symbols, uint32_t image_id) {
 // The identity to ask for next; false: there is none.
 static bool fetch_id(const SymbolModule *module, bool after_image, SymbolId *id) {
     if (module->source == SYMBOL_SOURCE_PDB) return false;
-    if (module->has_pdb_id) {
+    bool native_pdb = module->has_pdb_id && is_native_pdb(module->pdb.name);
+    if (module->has_pdb_id && (native_pdb || !module->has_map_id)) {
         *id = module->pdb;
+        return true;
+    }
+    if (module->has_map_id) { // the PDB that is left describes the source alone
+        *id = module->map;
         return true;
     }
     *id = module->image;
@@ -275,13 +316,15 @@ static bool fetch_id(const SymbolModule *module, bool after_image, SymbolId *id)
 static void use_fetched(Symbols *symbols, size_t index, SymbolFetch *fetch, Arena *arena) {
     Err own = {0};
     SymbolModule *module = &symbols->modules[index];
-    bool is_image = fetch->id.is_image;
+    const SymbolId *id = fetch->id.is_image     ? &module->image
+                         : fetch->id.is_perfmap ? &module->map
+                                                : &module->pdb;
     if (is_found(&fetch->result) &&
-        symbols_use_file(symbols, index, fetch->result.path, is_image, &own) != OK) {
+        symbols_use_file(symbols, index, fetch->result.path, id, &own) != OK) {
         fetch->result.outcome = SYMBOL_DAMAGED;
         fetch->result.detail = str_copy(arena, str_from_c(own.text));
     }
-    if (is_image) {
+    if (id->is_image) {
         module->img_found = fetch->result.outcome;
     } else {
         module->pdb_found = fetch->result.outcome;

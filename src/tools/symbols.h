@@ -25,7 +25,10 @@ typedef struct SymbolModule {
     Str name;
     bool has_pdb_id, has_image_id; // what the trace, or an image that it names, says of identity
     bool id_from_image;            // the trace had no PDB identity; a proved image had it
-    SymbolId pdb, image;
+    SymbolId pdb, image, map;
+    bool has_map_id; // a proved image names the perf map of its precompiled methods
+    bool fastlink;   // the PDB left all but its public symbols in object files
+    bool from_map;   // names are from that map: it has no lines
     size_t first_frame, frame_count;
     // What was found so far:
     SymbolSource source;

@@ -42,7 +42,8 @@ struct Symbols {
 Status symbols_list(Symbols *symbols, Err *err);
 Status symbols_look_up(Symbols *symbols, Str extra, bool *changed, Err *err);
 // Uses a proved file for a module's names; keeps what was there when the file is of no use.
-Status symbols_use_file(Symbols *symbols, size_t index, Str path, bool is_image, Err *err);
+// `id` is one of the module's own.
+Status symbols_use_file(Symbols *symbols, size_t index, Str path, const SymbolId *id, Err *err);
 Status symbols_read_lines(Symbols *symbols, size_t index, Err *err);
 
 #endif

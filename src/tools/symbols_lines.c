@@ -29,7 +29,7 @@ Status symbols_read_lines(Symbols *symbols, size_t index, Err *err) {
     const ModuleNames *names = &symbols->names[index];
     if (symbols->lines[index].items) return OK;
     LineVec lines = {0};
-    if (module->source != SYMBOL_SOURCE_PDB) {
+    if (module->source != SYMBOL_SOURCE_PDB || module->from_map) {
         keep_lines(symbols, index, &lines);
         return OK;
     }

@@ -67,8 +67,9 @@ typedef struct MsfzSpec {
 } MsfzSpec;
 void pdb_build_msfz(PdbBuild *b, MsfzSpec spec, Buf *out);
 
-// A cabinet (MSZIP) with one file.
-void cabinet_build(Str content, Buf *out);
+// A cabinet with one file. LZX: of its kinds of blocks only the one that holds bytes as they are.
+typedef enum CabinetKind { CABINET_STORED = 0, CABINET_MSZIP = 1, CABINET_LZX = 3 } CabinetKind;
+void cabinet_build(Str content, CabinetKind kind, Buf *out);
 
 typedef struct ImageSpec {
     uint32_t time_date_stamp, image_size;
@@ -76,6 +77,8 @@ typedef struct ImageSpec {
     const Guid *guid; // NULL: no debug directory
     uint32_t age;
     const char *pdb_path;
+    const Guid *perfmap; // signature of a ReadyToRun perf map of version 1; NULL: none
+    const char *perfmap_path;
     const char *const *exports; // sorted; function i lies at 0x1000 + 16 * i
     uint32_t export_count;
 } ImageSpec;

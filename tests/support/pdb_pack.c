@@ -178,15 +178,36 @@ void pdb_build_msfz(PdbBuild *b, MsfzSpec spec, Buf *out) {
     free_streams(streams);
 }
 
-void cabinet_build(Str content, Buf *out) {
-    enum { BLOCK = 32768 };
+enum { CABINET_BLOCK = 32768, LZX_WINDOW_BITS = 16 };
+
+// LZX reads bits from 16-bit words, highest bit first. A block of kind 3 is a byte count, the three
+// last match distances and the bytes as they are. The first word of the stream has a bit in front
+// that says whether call targets were translated; here they were not.
+static void lzx_block(Str part, bool first, Buf *out) {
+    uint32_t bits = first ? 28 : 27, head = 3U << 24 | (uint32_t)part.n;
+    head <<= 32 - bits;
+    pb_u16(out, (uint16_t)(head >> 16));
+    pb_u16(out, (uint16_t)head);
+    for (unsigned i = 0; i < 3; i++) pb_u32(out, 1);
+    buf_add(out, part);
+    if (part.n % 2) pb_zeros(out, 1); // the next block begins at a word
+}
+
+static void cabinet_block(Str part, CabinetKind kind, bool first, Buf *out) {
+    if (kind == CABINET_STORED) buf_add(out, part);
+    if (kind == CABINET_LZX) lzx_block(part, first, out);
+    if (kind != CABINET_MSZIP) return;
+    buf_add(out, STR("CK"));
+    deflate_raw(part, out);
+}
+
+void cabinet_build(Str content, CabinetKind kind, Buf *out) {
     AUTO(buf_done) Buf data = {0};
     uint16_t blocks = 0;
-    for (size_t at = 0; at < content.n; at += BLOCK, blocks++) {
-        Str part = str_slice(content, at, at + BLOCK);
+    for (size_t at = 0; at < content.n; at += CABINET_BLOCK, blocks++) {
+        Str part = str_slice(content, at, at + CABINET_BLOCK);
         AUTO(buf_done) Buf packed = {0};
-        buf_add(&packed, STR("CK"));
-        deflate_raw(part, &packed);
+        cabinet_block(part, kind, at == 0, &packed);
         pb_u32(&data, 0); // no checksum
         pb_u16(&data, (uint16_t)packed.n);
         pb_u16(&data, (uint16_t)part.n);
@@ -206,7 +227,7 @@ void cabinet_build(Str content, Buf *out) {
     pb_zeros(out, 6);
     pb_u32(out, data_at);
     pb_u16(out, blocks);
-    pb_u16(out, 1); // MSZIP
+    pb_u16(out, (uint16_t)(kind == CABINET_LZX ? kind | LZX_WINDOW_BITS << 8 : kind));
     pb_u32(out, (uint32_t)content.n);
     pb_u32(out, 0);
     pb_zeros(out, 8);
@@ -263,21 +284,37 @@ static void pb_exports(const ImageSpec *spec, ImageData *d) {
     d->exports_size = data_rva(d) - d->exports_at;
 }
 
-static void pb_debug(const ImageSpec *spec, ImageData *d) {
-    uint32_t record_at = (uint32_t)d->bytes.n;
-    buf_add(&d->bytes, STR("RSDS"));
-    buf_add(&d->bytes, (Str){(const char *)spec->guid->bytes, 16});
-    pb_u32(&d->bytes, spec->age);
-    pb_text(&d->bytes, spec->pdb_path);
-    uint32_t record_size = (uint32_t)d->bytes.n - record_at;
+// "RSDS" and "R2RM" records have one form: 16 bytes, a number, a path.
+static uint32_t pb_debug_record(ImageData *d, Str magic, const Guid *guid, uint32_t number,
+                                const char *path) {
+    uint32_t at = (uint32_t)d->bytes.n;
+    buf_add(&d->bytes, magic);
+    buf_add(&d->bytes, (Str){(const char *)guid->bytes, 16});
+    pb_u32(&d->bytes, number);
+    pb_text(&d->bytes, path);
     pb_align(&d->bytes, 4);
-    d->debug_at = data_rva(d);
-    d->debug_size = 28;
+    return at;
+}
+
+static void pb_debug_entry(ImageData *d, uint32_t type, uint32_t record_at, uint32_t record_size) {
     pb_zeros(&d->bytes, 12);
-    pb_u32(&d->bytes, 2);
+    pb_u32(&d->bytes, type);
     pb_u32(&d->bytes, record_size);
     pb_u32(&d->bytes, IMAGE_DATA + record_at);
     pb_u32(&d->bytes, IMAGE_DATA_AT + record_at);
+}
+
+static void pb_debug(const ImageSpec *spec, ImageData *d) {
+    uint32_t pdb_at = 0, map_at = 0, end = 0;
+    if (spec->guid) pdb_at = pb_debug_record(d, STR("RSDS"), spec->guid, spec->age, spec->pdb_path);
+    map_at = (uint32_t)d->bytes.n;
+    if (spec->perfmap)
+        map_at = pb_debug_record(d, STR("R2RM"), spec->perfmap, 1, spec->perfmap_path);
+    end = (uint32_t)d->bytes.n;
+    d->debug_at = data_rva(d);
+    if (spec->guid) pb_debug_entry(d, 2, pdb_at, map_at - pdb_at);
+    if (spec->perfmap) pb_debug_entry(d, 21, map_at, end - map_at);
+    d->debug_size = data_rva(d) - d->debug_at;
 }
 
 static void pb_unwind(const ImageSpec *spec, ImageData *d) {
@@ -306,7 +343,7 @@ static void pb_directories(const ImageData *d, Buf *out) {
 void image_build(const ImageSpec *spec, Buf *out) {
     ImageData d = {0};
     if (spec->export_count) pb_exports(spec, &d);
-    if (spec->guid) pb_debug(spec, &d);
+    if (spec->guid || spec->perfmap) pb_debug(spec, &d);
     if (spec->export_count && spec->machine == 0x8664) pb_unwind(spec, &d);
     buf_add(out, STR("MZ"));
     pb_zeros(out, 0x3A);

@@ -46,7 +46,7 @@ static int world_open(void **state) {
     AUTO(pdb_build_free) PdbBuild *b = pdb_build_sample();
     pdb_build_msf(b, (MsfSpec){0}, &w->good);
     pdb_build_msfz(b, (MsfzSpec){.kind = 1}, &w->compressed);
-    cabinet_build(buf_str(&w->good), &w->packed);
+    cabinet_build(buf_str(&w->good), CABINET_MSZIP, &w->packed);
     gzip_of(buf_str(&w->good), &w->gzip);
     AUTO(pdb_build_free) PdbBuild *other = pdb_build_sample();
     Guid guid = SAMPLE_GUID;

@@ -91,12 +91,18 @@ static void test_sample_in_every_container(void **state) {
 static void test_cabinet_is_expanded(void **state) {
     (void)state;
     AUTO(pdb_build_free) PdbBuild *b = pdb_build_sample();
-    AUTO(buf_done) Buf file = {0}, cabinet = {0}, text = {0};
-    pdb_build_msf(b, (MsfSpec){0}, &file);
-    cabinet_build(buf_str(&file), &cabinet);
-    AUTO(pdb_close) Pdb *pdb = open_bytes(&cabinet);
-    describe(pdb, &text);
-    assert_string_equal(text.p, SAMPLE_TEXT);
+    static const CabinetKind KINDS[] = {CABINET_STORED, CABINET_MSZIP, CABINET_LZX};
+    AUTO(buf_done) Buf file = {0};
+    pdb_build_named(b, "sourcelink", "odd"); // 40 KB and more: several blocks
+    pdb_build_msf(b, (MsfSpec){.page_size = 4096}, &file);
+    assert_true(file.n > 32768);
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
+        AUTO(buf_done) Buf cabinet = {0}, text = {0};
+        cabinet_build(buf_str(&file), KINDS[i], &cabinet);
+        AUTO(pdb_close) Pdb *pdb = open_bytes(&cabinet);
+        describe(pdb, &text);
+        assert_string_equal(text.p, SAMPLE_TEXT);
+    }
 }
 
 // More than 128 pages of directory need a second page of directory pages.
@@ -316,7 +322,7 @@ static void test_damage(void **state) {
     AUTO(buf_done) Buf msf = {0}, msfz = {0}, cabinet = {0};
     pdb_build_msf(b, (MsfSpec){.page_size = 512}, &msf);
     pdb_build_msfz(b, (MsfzSpec){.kind = 1, .chunk_size = 256}, &msfz);
-    cabinet_build(buf_str(&msf), &cabinet);
+    cabinet_build(buf_str(&msf), CABINET_MSZIP, &cabinet);
     const Buf *files[] = {&msf, &msfz, &cabinet};
     for (size_t f = 0; f < COUNT_OF(files); f++) {
         for (size_t i = 0; i < files[f]->n; i += 3) {

@@ -20,8 +20,14 @@ static int world_open(void **state) {
     AUTO(pdb_build_free) PdbBuild *b = pdb_build_sample();
     AUTO(buf_done) Buf pdb = {0}, image = {0};
     static const char *const EXPORTS[] = {"alpha", "beta"};
-    ImageSpec spec = {0x12345678,         0x5000,  0x8664,           &SAMPLE_GUID, SAMPLE_AGE,
-                      "d:\\out\\app.pdb", EXPORTS, COUNT_OF(EXPORTS)};
+    ImageSpec spec = {.time_date_stamp = 0x12345678,
+                      .image_size = 0x5000,
+                      .machine = 0x8664,
+                      .guid = &SAMPLE_GUID,
+                      .age = SAMPLE_AGE,
+                      .pdb_path = "d:\\out\\app.pdb",
+                      .exports = EXPORTS,
+                      .export_count = COUNT_OF(EXPORTS)};
     pdb_build_msf(b, (MsfSpec){0}, &pdb);
     image_build(&spec, &image);
     w->folder = str_format(&w->arena, "%s/test_sym_report.%d", ETW_BINARY_DIR, os_process_id());
@@ -81,7 +87,7 @@ static void test_text(void **state) {
         {w->pdb,   {.part = PDB_REPORT_ADDRESS, .address = 0x9000},           "no function covers 0x9000\n"},
         {w->image,
          {.part = PDB_REPORT_FUNCTIONS},
-         "00001000        c export           alpha\n00001010        1 export           beta\n"             },
+         "00001000        c export           *alpha\n00001010        1 export           *beta\n"           },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         AUTO(buf_done) Buf out = {0};
@@ -142,14 +148,45 @@ static void test_refusals(void **state) {
     assert_int_equal(out.n, 0);
 }
 
+static void expect_in(Str text, const char *wanted) {
+    if (str_find(text, str_from_c(wanted)) == SIZE_MAX)
+        fail_msg("no \"%s\" in:\n" STR_FMT, wanted, STR_ARG(text));
+}
+
+static void test_image_summary(void **state) {
+    World *w = *state;
+    PdbReportOptions options = {.part = PDB_REPORT_ADDRESS, .address = 0x1004};
+    AUTO(buf_done) Buf out = {0}, at = {0};
+    assert_int_equal(pdb_report(w->image, &options, &at, NULL), OK);
+    assert_string_equal(at.p, "*alpha+0x4 (export)\n");
+    options.part = PDB_REPORT_SUMMARY;
+    assert_int_equal(pdb_report(w->image, &options, &out, NULL), OK);
+    expect_in(buf_str(&out), "Container:   image: exports and unwind ranges only\n");
+    expect_in(buf_str(&out), "Store path:  app.dll/123456785000/app.dll\n");
+    expect_in(buf_str(&out), "PDB store:   app.pdb/443322116655887799AABBCCDDEEFF013/app.pdb\n");
+    expect_in(buf_str(&out), "Exports:     2\n");
+}
+
+// What such a PDB lacks must not look like a module without functions.
+static void test_fastlink(void **state) {
+    World *w = *state;
+    AUTO(pdb_build_free) PdbBuild *b = pdb_build_sample();
+    AUTO(buf_done) Buf pdb = {0}, out = {0};
+    pdb_build_flags(b, 0, 0x8664, 0x494E494D);
+    pdb_build_msf(b, (MsfSpec){0}, &pdb);
+    Str path = path_join(&w->arena, w->folder, STR("fast.pdb"));
+    assert_int_equal(file_write_atomic(path, buf_str(&pdb), NULL), OK);
+    assert_int_equal(pdb_report(path, &(PdbReportOptions){0}, &out, NULL), OK);
+    expect_in(buf_str(&out), "/DEBUG:FASTLINK");
+    expect_in(buf_str(&out), "mspdbcmf.exe");
+}
+
 #define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_open, world_close)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WORLD_TEST(test_text),
-        WORLD_TEST(test_summary),
-        WORLD_TEST(test_json_is_whole),
-        WORLD_TEST(test_refusals),
+        WORLD_TEST(test_text),     WORLD_TEST(test_summary),       WORLD_TEST(test_json_is_whole),
+        WORLD_TEST(test_refusals), WORLD_TEST(test_image_summary), WORLD_TEST(test_fastlink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

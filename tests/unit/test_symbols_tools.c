@@ -220,6 +220,101 @@ static void test_path_of_a_loaded_trace(void **state) {
     expect(hot(f), "app::main");
 }
 
+// Precompiled managed code: the trace names the image; an image that proves to be it names the map.
+static const Guid MAP_SIGNATURE = {
+    {0x73, 0x4D, 0x59, 0xD6, 0xDE, 0x0E, 0x96, 0xAA, 0x3C, 0x77, 0xB3, 0xE2, 0xED, 0x49, 0x80,
+     0x97}
+};
+#define MAP_KEY "r2rmap-v1-734d59d6de0e96aa3c77b3e2ed498097"
+#define MAP_METHODS "00001000 20 int Some.Lib`1<System.String>::Parse(System.String, int)\n"
+
+static void build_map(Fixture *f, const char *signature, Buf *map) {
+    buf_clear(map);
+    buf_addf(map, "FFFFFFFF 00 %s\nFFFFFFFE 00 1\nFFFFFFFD 00 1\nFFFFFFFC 00 3\nFFFFFFFB 00 1\n%s",
+             signature, MAP_METHODS);
+    buf_clear(&f->image);
+    ImageSpec spec = {.time_date_stamp = 0x5F000000,
+                      .image_size = 0x4000,
+                      .machine = 0x8664,
+                      .perfmap = &MAP_SIGNATURE,
+                      .perfmap_path = "C:\\obj\\Lib.ni.r2rmap"};
+    image_build(&spec, &f->image);
+}
+
+static void test_perfmap_beside_its_image(void **state) {
+    Fixture *f = *state;
+    AUTO(buf_done) Buf map = {0};
+    build_map(f, "734D59D6DE0E96AA3C77B3E2ED498097", &map);
+    put_file(f, "lib.dll", &f->image);
+    put_file(f, "lib.ni.r2rmap", &map);
+    load(f, f->store);
+    expect(hot(f), "| lib.dll | Some.Lib`1<System.String>.Parse | 2,000 |");
+    expect(call(f, "check_symbols", json_object()), "| lib.dll | 1 | 1 |");
+    // 0x1025 lies behind the method: no name is better than a wrong one.
+    expect(sql(f, "SELECT count(*) AS n FROM symbol WHERE function LIKE 'Some.Lib%'"), "| 1 |");
+    expect(
+        sql(f,
+            "SELECT count(*) AS n FROM frame_line WHERE function_name LIKE 'Some.Lib%' AND file IS "
+            "NOT NULL"),
+        "| 0 |");
+}
+
+static void test_perfmap_of_another_build(void **state) {
+    Fixture *f = *state;
+    AUTO(buf_done) Buf map = {0};
+    build_map(f, "00000000000000000000000000000001", &map);
+    put_file(f, "lib.dll", &f->image);
+    put_file(f, "lib.ni.r2rmap", &map);
+    load(f, f->store);
+    expect_no(hot(f), "Some.Lib");
+}
+
+static void test_perfmap_from_a_server(void **state) {
+    Fixture *f = *state;
+    AUTO(buf_done) Buf map = {0};
+    build_map(f, "734d59d6de0e96aa3c77b3e2ed498097", &map);
+    put_file(f, "lib.dll/" IMAGE_KEY "/lib.dll", &f->image);
+    f->mock = http_mock_start();
+    http_mock_set(f->mock, "/lib.ni.r2rmap/" MAP_KEY "/lib.ni.r2rmap",
+                  (MockReply){.status = 200, .body = buf_str(&map)});
+    load(f, str_format(&f->arena, "srv*" STR_FMT "*http://127.0.0.1:%u", STR_ARG(f->store),
+                       http_mock_port(f->mock)));
+    expect_no(hot(f), "Some.Lib");
+    expect(call(f, "resolve_symbols", json_pack("{s:s}", "modules", "lib.dll")), "downloaded");
+    expect(hot(f), "| lib.dll | Some.Lib`1<System.String>.Parse | 2,000 |");
+    assert_true(has_file(f, "lib.ni.r2rmap/" MAP_KEY "/lib.ni.r2rmap"));
+}
+
+// The same for a Windows PDB of precompiled code, beside the image that names it.
+static void test_native_pdb_beside_its_image(void **state) {
+    Fixture *f = *state;
+    buf_clear(&f->image);
+    ImageSpec spec = {.time_date_stamp = 0x5F000001,
+                      .image_size = 0x4000,
+                      .machine = 0x8664,
+                      .guid = &SAMPLE_GUID,
+                      .age = SAMPLE_AGE,
+                      .pdb_path = "app.ni.pdb"};
+    image_build(&spec, &f->image);
+    put_file(f, "app.exe", &f->image);
+    put_file(f, "app.ni.pdb", &f->pdb);
+    load(f, f->store);
+    expect(hot(f), "| app.exe | app::main | 6,000 |");
+}
+
+static void test_fastlink_is_said(void **state) {
+    Fixture *f = *state;
+    AUTO(pdb_build_free) PdbBuild *fast = pdb_build_sample();
+    AUTO(buf_done) Buf bytes = {0};
+    pdb_build_flags(fast, 0, 0x8664, 0x494E494D);
+    pdb_build_msf(fast, (MsfSpec){0}, &bytes);
+    put_file(f, "app.pdb", &bytes);
+    load(f, f->store);
+    expect(call(f, "check_symbols", json_object()), "app.exe was linked with /DEBUG:FASTLINK");
+    expect(call(f, "diagnose_symbol_load", json_pack("{s:s}", "module", "app.exe")),
+           "mspdbcmf.exe");
+}
+
 // ---------------------------------------------------------------- the tools
 
 static void test_check_statuses(void **state) {
@@ -542,6 +637,11 @@ int main(void) {
         CASE(test_return_addresses),
         CASE(test_lines_in_sql),
         CASE(test_no_path_costs_nothing),
+        CASE(test_perfmap_beside_its_image),
+        CASE(test_perfmap_of_another_build),
+        CASE(test_perfmap_from_a_server),
+        CASE(test_native_pdb_beside_its_image),
+        CASE(test_fastlink_is_said),
         CASE(test_flat_folder_must_match),
         CASE(test_path_of_a_loaded_trace),
         CASE(test_check_statuses),
