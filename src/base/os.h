@@ -7,7 +7,8 @@
 typedef struct File File; // open file, read by position: safe from several threads
 
 Status file_open(Str path, File **out, Err *err); // regular files only; says what it is otherwise
-uint64_t file_size(const File *file);
+uint64_t file_size(const File *file);             // when it was opened
+uint64_t file_size_now(const File *file);         // as above when the system does not say
 // Reads up to `size` bytes; *got is shorter only at the end of the file (also when it shrank).
 Status file_read_at(File *file, uint64_t offset, void *bytes, size_t size, size_t *got, Err *err);
 void file_close(File *file);
@@ -19,6 +20,14 @@ Status file_read_all(Str path, size_t max_bytes, Arena *arena, Str *out, Err *er
 Status file_write_atomic(Str path, Str bytes, Err *err);
 // An empty file that did not exist before, not flushed: markers and locks.
 Status file_create_new(Str path, Err *err);
+
+// A lock among processes, on a file that is made when it is missing and stays. The system drops it
+// when its holder ends, however that ends. NULL when it cannot be had within the time, or at all: a
+// lock guards against races, and without one the caller's second line of defence must do.
+typedef struct FileLock FileLock;
+FileLock *file_lock_open(Str path, uint64_t timeout_ns);
+void file_lock_close(FileLock *lock);
+AUTO_DEFINE(FileLock *, file_lock_close)
 
 // A new file, written front to back. Leaves what was written where it is unless the caller removes
 // it, so write under a temporary name and os_rename when it is complete.
@@ -66,9 +75,9 @@ Str os_host_name(Arena *arena);
 unsigned os_cpu_count(void);
 uint64_t os_memory_bytes(void);      // physical
 uint64_t os_peak_memory_bytes(void); // of this process
-// Keeps freed memory for the next request instead of giving it back at once: a load asks for the same
-// large blocks again and again. Call once at the start of the program.
+// Keeps freed memory for the next request instead of giving it back at once: a load asks for the
+// same large blocks again and again. Call once at the start of the program.
 void os_tune_memory(void);
-const char *os_error(void);          // text of errno, valid until the next call in this thread
+const char *os_error(void); // text of errno, valid until the next call in this thread
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -83,6 +84,11 @@ uint64_t file_size(const File *file) {
     return file->size;
 }
 
+uint64_t file_size_now(const File *file) {
+    struct stat st;
+    return fstat(file->fd, &st) == 0 ? (uint64_t)st.st_size : file->size;
+}
+
 Status file_read_at(File *file, uint64_t offset, void *bytes, size_t size, size_t *got, Err *err) {
     *got = 0;
     while (*got < size) {
@@ -149,6 +155,36 @@ Status file_create_new(Str path, Err *err) {
     int fd = open(c.c, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) return io_error(err, "create", c.c);
     return close(fd) == 0 ? OK : io_error(err, "close", c.c);
+}
+
+struct FileLock {
+    int fd;
+};
+
+FileLock *file_lock_open(Str path, uint64_t timeout_ns) {
+    PathBuf c;
+    if (path_c(path, &c, NULL) != OK) return NULL;
+    int fd = open(c.c, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) return NULL;
+    uint64_t start = os_now_ns();
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        bool busy = errno == EWOULDBLOCK || errno == EINTR;
+        if (!busy || os_now_ns() - start >= timeout_ns) {
+            (void)close(fd);
+            return NULL;
+        }
+        struct timespec pause = {.tv_nsec = 5000000};
+        (void)nanosleep(&pause, NULL);
+    }
+    FileLock *lock = mem_zero(1, sizeof *lock);
+    lock->fd = fd;
+    return lock;
+}
+
+void file_lock_close(FileLock *lock) {
+    if (!lock) return;
+    (void)close(lock->fd); // which drops the lock
+    mem_free(lock);
 }
 
 struct FileWriter {
@@ -403,9 +439,11 @@ uint64_t os_memory_bytes(void) {
 
 void os_tune_memory(void) {
 #ifdef __GLIBC__
+    // Called before there are threads. NOLINTBEGIN(concurrency-mt-unsafe)
     (void)mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024 * 1024);
     (void)mallopt(M_TOP_PAD, 4 * 1024 * 1024);
+    // NOLINTEND(concurrency-mt-unsafe)
 #endif
 }
 

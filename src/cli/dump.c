@@ -124,8 +124,10 @@ static bool class_wanted(const DumpOptions *options, const EventClass *class,
     return provider && event;
 }
 
+// NULL: an event that the survey did not see, so the file has changed since.
 static const DumpClass *class_of(Dump *dump, const EtlEvent *event) {
-    uint32_t index = class_find(dump->classes, &dump->cache, event);
+    uint32_t index = 0;
+    if (!class_find(dump->classes, &dump->cache, event, &index)) return NULL;
     DumpClass *item = &dump->items[index];
     if (item->known) return item;
     const EventClass *class = &dump->classes->items.items[index];
@@ -244,7 +246,7 @@ static void add_fields(Dump *dump, const DumpClass *item, const EtlEvent *event)
 
 static void dump_event(Dump *dump, const EtlEvent *event, int64_t ts_ns) {
     const DumpClass *item = class_of(dump, event);
-    if (!item->wanted) return;
+    if (!item || !item->wanted) return;
     uint32_t upid =
         event->pid == ETL_NO_ID ? 0 : world_process(dump->world, event->pid, event->ticks);
     Line line = {.ts_ns = ts_ns,

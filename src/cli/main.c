@@ -39,6 +39,9 @@ static ExitCode run(Cli *cli) {
     options_from_environment(&cli->engine_options);
     cli->engine_options.quiet = cli->quiet || (!server && !cli->verbose);
     if (!server) cli->engine_options.structured = false; // --json asks for it
+#ifdef SIGXFSZ
+    (void)signal(SIGXFSZ, SIG_IGN); // a file at its limit is a failed write, with a message
+#endif
     Err err = {0};
     if (engine_open(&cli->engine_options, &cli->engine, &err) != OK)
         return usage_error("%s", err.text);

@@ -122,17 +122,17 @@ void class_sort(ClassTable *table) {
     class_grow(table);
 }
 
-uint32_t class_find(const ClassTable *table, ClassCache *cache, const EtlEvent *event) {
-    uint32_t index = 0;
+bool class_find(const ClassTable *table, ClassCache *cache, const EtlEvent *event,
+                uint32_t *index) {
     bool kernel = is_kernel(event);
-    if (kernel && cached(table, cache->by_hook, event, &index)) return index;
+    if (kernel && cached(table, cache->by_hook, event, index)) return true;
     ClassKey key;
     key_of(event, &key);
     size_t at = class_slot(table, &key, bytes_hash(&key, sizeof key, 0));
-    INVARIANT(table->slots[at]);
-    index = table->slots[at] - 1;
-    if (kernel && event->hook < 0x2000) cache->by_hook[event->hook] = index + 1;
-    return index;
+    if (!table->slots[at]) return false;
+    *index = table->slots[at] - 1;
+    if (kernel && event->hook < 0x2000) cache->by_hook[event->hook] = *index + 1;
+    return true;
 }
 
 void class_table_done(ClassTable *table) {

@@ -41,11 +41,12 @@ uint32_t class_add(ClassTable *table, const EtlEvent *event);
 void class_merge(ClassTable *table, const EventClass *from);
 // Orders classes by first event, so that numbers do not depend on threads.
 void class_sort(ClassTable *table);
-// Index of the class of an event that class_add has seen; read-only, thread-safe with own cache.
+// Class of an event that class_add has seen; read-only, thread-safe with own cache.
 typedef struct ClassCache {
     uint32_t by_hook[0x2000];
 } ClassCache;
-uint32_t class_find(const ClassTable *table, ClassCache *cache, const EtlEvent *event);
+// False when there is none: the file was read twice and changed in between.
+bool class_find(const ClassTable *table, ClassCache *cache, const EtlEvent *event, uint32_t *index);
 void class_table_done(ClassTable *table);
 
 #endif

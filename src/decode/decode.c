@@ -44,9 +44,12 @@ static void event_row(Decoder *decoder, const EtlEvent *event, uint32_t class_id
     row_end(&row);
 }
 
-static void decode_event(RowWorker *worker, const EtlEvent *event) {
+// False: the survey saw no such event, so the file is another one now.
+static bool decode_event(RowWorker *worker, const EtlEvent *event) {
     Decoder *decoder = &worker->decoder;
-    uint32_t class_index = class_find(&decoder->world->survey.classes, &worker->cache, event);
+    uint32_t class_index = 0;
+    if (!class_find(&decoder->world->survey.classes, &worker->cache, event, &class_index))
+        return false;
     bool exact = false;
     const EventSpec *spec = spec_of_event(event, &exact);
     uint64_t taken = worker->stacks.taken;
@@ -67,6 +70,7 @@ static void decode_event(RowWorker *worker, const EtlEvent *event) {
     if (event->counters) decoder_counters(decoder, event, spec);
     bool has_stack = worker->stacks.taken != taken || (stack && event->kind == ETL_MANIFEST);
     worker->class_stacks[class_index] += has_stack;
+    return true;
 }
 
 static Status decode_buffer(void *context, unsigned index, size_t item, Err *err) {
@@ -86,7 +90,11 @@ static Status decode_buffer(void *context, unsigned index, size_t item, Err *err
         arena_clear(&decoder->scratch);
         decoder->ts_ns = etl_ns_from_ticks(world->header, event.ticks);
         decoder->seq = event_seq(item, event.index);
-        decode_event(worker, &event);
+        if (!decode_event(worker, &event))
+            return err_set(err, ERR_IO,
+                           "the file changed while it was read, in the buffer at offset %llu: load "
+                           "it again when nobody writes to it",
+                           (unsigned long long)etl_buffer(job->file, item)->offset);
         if (event.hook != HOOK_CSWITCH || event.payload.n < 4) continue;
         Rd r = rd_from_str(event.payload);
         decoder->running_tid = rd_u32(&r);

@@ -254,8 +254,9 @@ static void issue_row(Rows *rows, EntityFacts *facts, const Issue *issue) {
     row_end(&row);
 }
 
-static void issue_rows(const World *world, EntityFacts *facts, Rows *rows) {
-    const EtlIssues *issues = &world->survey.issues;
+static void issue_rows(const World *world, const EtlFile *file, EntityFacts *facts, Rows *rows) {
+    EtlIssues all = world->survey.issues, *issues = &all;
+    etl_count_growth(file, issues); // everything has been read by now
     for (unsigned i = 0; i < ETL_ISSUE_KINDS; i++) {
         EtlIssueKind kind = (EtlIssueKind)i;
         issue_row(rows, facts,
@@ -447,5 +448,5 @@ static void trace_row(const World *world, EtlFile *file, Str file_name, EntityFa
 void trace_rows(const World *world, EtlFile *file, Str file_name, EntityFacts *facts, Rows *rows) {
     trace_row(world, file, file_name, facts, rows);
     source_rows(world, rows);
-    issue_rows(world, facts, rows);
+    issue_rows(world, file, facts, rows);
 }

@@ -82,6 +82,7 @@ typedef enum EtlIssueKind {
     ETL_ISSUE_SEQUENCE_GAP,      // weak evidence (information)
     ETL_ISSUE_BAD_HEADER_EVENT,  // log header short or absurd; defaults used
     ETL_ISSUE_UNKNOWN_BUFFER_TYPE,
+    ETL_ISSUE_FILE_GREW, // while it was read; `bytes` came behind what was read
     ETL_ISSUE_KINDS
 } EtlIssueKind;
 
@@ -112,7 +113,8 @@ AUTO_DEFINE(EtlFile *, etl_close)
 const EtlHeader *etl_header(const EtlFile *file);
 uint64_t etl_file_size(const EtlFile *file);
 EtlCompression etl_compression(const EtlFile *file);
-const EtlIssues *etl_file_issues(const EtlFile *file); // of the buffer walk
+const EtlIssues *etl_file_issues(const EtlFile *file);         // of the buffer walk
+void etl_count_growth(const EtlFile *file, EtlIssues *issues); // since it was opened
 // All buffers that hold events (types 0, 1, 2, 4, 5), sorted by (first_ticks, file offset): reading
 // them in this order visits the trace roughly in time order.
 size_t etl_buffer_count(const EtlFile *file);

@@ -45,6 +45,10 @@ static const IssueSpec SPECS[ETL_ISSUE_KINDS] = {
                                     "are used, and times may be wrong.",                              ETL_DATA_LOSS},
     [ETL_ISSUE_UNKNOWN_BUFFER_TYPE] = {"unknown_buffer_type",
                                   "A buffer has a type that is not known.",                           ETL_INFO     },
+    [ETL_ISSUE_FILE_GREW] = {"file_grew",
+                                  "The file grew while it was read: it is still being recorded or "
+                             "copied. What was there at first is used; load it again when it is "
+                             "complete.",                                                             ETL_DATA_LOSS},
 };
 
 void etl_issue(EtlIssues *issues, EtlIssueKind kind, uint64_t offset, uint64_t bytes) {

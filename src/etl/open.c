@@ -156,6 +156,11 @@ const EtlIssues *etl_file_issues(const EtlFile *file) {
     return &file->issues;
 }
 
+void etl_count_growth(const EtlFile *file, EtlIssues *issues) {
+    uint64_t now = file_size_now(file->file);
+    if (now > file->size) etl_issue(issues, ETL_ISSUE_FILE_GREW, file->size, now - file->size);
+}
+
 size_t etl_buffer_count(const EtlFile *file) {
     return file->buffers.count;
 }

@@ -102,6 +102,13 @@ const json_t *database_manifest(const Database *database) {
     return database->manifest.json;
 }
 
+bool database_is_of(const Database *database, const TraceIdentity *identity) {
+    const json_t *recorded = json_object_get(database->manifest.json, "etl_identity");
+    return (uint64_t)json_integer_value(json_object_get(recorded, "size")) ==
+               identity->size_bytes &&
+           json_integer_value(json_object_get(recorded, "mtime_ns")) == identity->mtime_ns;
+}
+
 // ---------------------------------------------------------------- sessions
 
 Status session_open(Database *database, Session **out, Err *err) {

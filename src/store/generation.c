@@ -108,10 +108,14 @@ static bool current_generation(Str root, Arena *arena, Str *name) {
     return true;
 }
 
-// The temporary file of a manifest whose writer was killed.
+// The temporary file of a manifest or failure whose writer was killed.
 static bool is_leftover(Str root, Str name, Arena *arena) {
+    static const char *const WRITTEN[] = {MANIFEST_NAME ".", "failed.json."};
     FileInfo info;
-    if (!str_starts(name, STR(MANIFEST_NAME ".")) || !str_ends(name, STR(".tmp"))) return false;
+    bool ours = false;
+    for (size_t i = 0; i < COUNT_OF(WRITTEN); i++)
+        ours = ours || str_starts(name, str_from_c(WRITTEN[i]));
+    if (!ours || !str_ends(name, STR(".tmp"))) return false;
     return os_stat(path_join(arena, root, name), &info, NULL) == OK && info.is_file &&
            os_wall_ns() - info.mtime_ns > LEFTOVER_NS;
 }

@@ -65,6 +65,9 @@ void database_close(Database *database);
 AUTO_DEFINE(Database *, database_close)
 uint64_t database_row_count(const Database *database, TableId table); // from the manifest
 const json_t *database_manifest(const Database *database);
+// Of this size and time of the file? Between a store_check and a database_open another process may
+// have put the database of a changed file in its place.
+bool database_is_of(const Database *database, const TraceIdentity *identity);
 
 // A connection of one worker; not shared. Cheap: closed sessions are kept and reused.
 typedef struct Session Session;

@@ -157,8 +157,8 @@ Status marker_read(const Engine *engine, Str folder, const char *name, Arena *ar
 // *taken is false when another process has a fresh one.
 Status marker_take(Engine *engine, const Trace *trace, bool *taken, Err *err);
 void marker_beat(Engine *engine, const Trace *trace, double pct, double eta_seconds);
-void marker_drop(const Trace *trace);
-void marker_fail(const Trace *trace); // writes failed.json
+void marker_drop(const Engine *engine, const Trace *trace); // unless it is another process's
+void marker_fail(const Trace *trace);                       // writes failed.json
 void marker_clear_failure(const Trace *trace);
 
 // status_json.c: the status object of the tool contract; a new reference.

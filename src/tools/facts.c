@@ -9,20 +9,28 @@ static uint64_t number(const ResultSet *result, size_t column) {
     return result->row_count && whole ? cell->u64 : 0;
 }
 
-static Str loss_note(const TraceFacts *facts, uint64_t kinds, uint64_t count, Arena *arena) {
+// `row`: the trace's own counts, then places of damage, then whether the file grew meanwhile.
+static Str loss_note(const TraceFacts *facts, const ResultSet *row, Arena *arena) {
     Buf note = {0};
+    uint64_t count = number(row, 5);
     if (facts->events_lost || facts->buffers_lost)
         buf_addf(&note,
                  "The session lost " STR_FMT " events and " STR_FMT
                  " buffers: counts and sums are too low.",
                  STR_ARG(format_integer((int64_t)facts->events_lost, arena)),
                  STR_ARG(format_integer((int64_t)facts->buffers_lost, arena)));
-    if (kinds)
+    if (count)
         buf_addf(&note,
                  "%sThe file is damaged in " STR_FMT
                  " %s: what could not be read is missing here; get_trace_stats says more.",
                  note.n ? " " : "", STR_ARG(format_integer((int64_t)count, arena)),
                  count == 1 ? "place" : "places");
+    if (number(row, 6))
+        buf_addf(
+            &note,
+            "%sThe file grew while it was read, so its end is missing here: load it again when "
+            "it is complete.",
+            note.n ? " " : "");
     Str text = note.n ? str_copy(arena, buf_str(&note)) : (Str){0};
     buf_done(&note);
     return text;
@@ -39,17 +47,17 @@ Status trace_facts_read(Database *database, Arena *arena, TraceFacts *out, Err *
         session,
         STR("SELECT duration_ns, cpu_count::BIGINT, events::BIGINT, events_lost::BIGINT, "
             "buffers_lost::BIGINT, "
-            "(SELECT count(*) FROM decode_issue WHERE severity = 'data_loss' "
-            "AND kind NOT LIKE '%_lost%')::BIGINT, "
             "(SELECT coalesce(sum(count), 0) FROM decode_issue WHERE severity = 'data_loss' "
-            "AND kind NOT LIKE '%_lost%')::BIGINT FROM trace LIMIT 1"),
+            "AND kind NOT LIKE '%_lost%' AND kind <> 'file_grew')::BIGINT, "
+            "(SELECT count(*) FROM decode_issue WHERE kind = 'file_grew')::BIGINT "
+            "FROM trace LIMIT 1"),
         NULL, 0, 1, arena, &trace, err));
     out->duration_ns = (int64_t)number(&trace, 0);
     out->cpu_count = (int64_t)number(&trace, 1);
     out->events = number(&trace, 2);
     out->events_lost = number(&trace, 3);
     out->buffers_lost = number(&trace, 4);
-    out->loss_note = loss_note(out, number(&trace, 5), number(&trace, 6), arena);
+    out->loss_note = loss_note(out, &trace, arena);
     for (unsigned i = 0; i < TABLE_COUNT; i++) {
         uint64_t rows = database_row_count(database, (TableId)i);
         out->rows += rows;

@@ -8,6 +8,7 @@
 #include "etl/etl.h"
 #include "tools/handle_entities.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 enum {
@@ -77,6 +78,8 @@ static Status open_database(Engine *engine, Trace *trace, TraceData **out, Err *
                                .extend = symbols_extend,
                                .extend_context = data->symbols};
     Status status = database_open(trace->folder, &options, &data->database, err);
+    if (status == OK && !database_is_of(data->database, &trace->identity))
+        status = err_set(err, ERR_INPUT, "the file changed while it was read: load it again");
     if (status == OK) symbols_attach(data->symbols, data->database);
     if (status == OK) status = trace_facts_read(data->database, &data->arena, &data->facts, err);
     if (status != OK) {
@@ -102,13 +105,18 @@ typedef struct Extraction {
     bool done; // guarded by the engine's mutex
 } Extraction;
 
+static bool says_disk_full(Str text) {
+    return str_find_nocase(text, STR("no space left")) != SIZE_MAX ||
+           str_find_nocase(text, STR("quota exceeded")) != SIZE_MAX;
+}
+
 static const char *kind_of(Status status, const char *text) {
     switch (status) {
     case ERR_NOT_FOUND: return "missing-file";
     case ERR_INPUT: return "corrupt";
-    case ERR_IO:
-        return str_find(str_from_c(text), STR("No space left")) != SIZE_MAX ? "out-of-disk" : "io";
-    case ERR_LIMIT: return "unsupported";
+    case ERR_IO: return says_disk_full(str_from_c(text)) ? "out-of-disk" : "io";
+    case ERR_LIMIT:
+        return str_starts(str_from_c(text), STR("Out of Memory")) ? "out-of-memory" : "unsupported";
     case ERR_CANCELLED: return "cancelled";
     case OK:
     case ERR_ARG:
@@ -127,13 +135,34 @@ static const char *failure_kind_named(Str name) {
     return "internal";
 }
 
+// A file that only grew was read as it was at first, and says so (file_grew). Anything else may
+// have given a mixture of two states, which is no trace.
+static Status check_unchanged(const Trace *trace, Err *err) {
+    const TraceIdentity *before = &trace->identity;
+    FileInfo now = {0};
+    TRY(os_stat(before->path, &now, err));
+    if (!now.is_file)
+        return err_set(err, ERR_NOT_FOUND, STR_FMT " vanished while it was read",
+                       STR_ARG(before->path));
+    bool same = now.size_bytes == before->size_bytes && now.mtime_ns == before->mtime_ns;
+    if (same || now.size_bytes > before->size_bytes) return OK;
+    return err_set(err, ERR_IO,
+                   STR_FMT
+                   " changed while it was read (it had %llu bytes, now %llu): load it again "
+                   "when nobody writes to it",
+                   STR_ARG(before->path), (unsigned long long)before->size_bytes,
+                   (unsigned long long)now.size_bytes);
+}
+
 static Status extract(Extraction *extraction, Err *err) {
     Trace *trace = extraction->trace;
     AUTO(etl_close) EtlFile *file = NULL;
     AUTO(store_writer_close) StoreWriter *writer = NULL;
     set_phase(extraction->engine, trace, "reading buffers");
     Status status = etl_open(trace->identity.path, &file, err);
-    if (status == ERR_INPUT) extraction->failure_kind = "not-etl";
+    if (status == ERR_INPUT && check_unchanged(trace, NULL) == OK)
+        extraction->failure_kind = "not-etl";
+    if (status == ERR_INPUT) TRY(check_unchanged(trace, err));
     TRY(status);
     TRY(store_writer_open(trace->folder, &trace->identity, &writer, err));
     set_phase(extraction->engine, trace, "decoding events");
@@ -142,6 +171,7 @@ static Status extract(Extraction *extraction, Err *err) {
     TRY(decode_trace(file, path_name(trace->identity.path), &options, store_writer_sink(writer),
                      &trace->progress, &summary, err));
     if (cancelled(trace)) return err_set(err, ERR_CANCELLED, "the load was cancelled");
+    TRY(check_unchanged(trace, err));
     set_phase(extraction->engine, trace, "writing the database");
     json_t *info = json_pack("{s:I,s:I,s:I}", "events", (json_int_t)summary.events, "duration_ns",
                              (json_int_t)summary.duration_ns, "data_loss_issues",
@@ -214,13 +244,14 @@ static Status run_extraction(Engine *engine, Trace *trace, const char **kind, Er
 
 // ---------------------------------------------------------------- the job
 
-static Status check_store(Engine *engine, Trace *trace, bool *valid, Err *err) {
+// `again`: looked at before, the reason is in the log.
+static Status check_store(Engine *engine, Trace *trace, bool again, bool *valid, Err *err) {
     AUTO(arena_done) Arena arena = {0};
     StoreState state = STORE_NONE;
     Str why = {0};
     TRY(store_check(trace->folder, &trace->identity, &arena, &state, &why, err));
     *valid = state == STORE_VALID;
-    if (state == STORE_INVALID)
+    if (state == STORE_INVALID && !again)
         engine_log(engine, "info",
                    "The cache is not used: event=load.cache_miss trace_id=%s, "
                    "why=\"" STR_FMT "\"",
@@ -248,9 +279,11 @@ static Status wait_for_turn(Engine *engine, Trace *trace, bool *valid, Err *err)
         mutex_lock(&engine->mutex);
         if (taken) trace->elsewhere = false;
         mutex_unlock(&engine->mutex);
-        if (taken && waited) { // the other one may just have finished
-            TRY(check_store(engine, trace, valid, err));
-            if (*valid) marker_drop(trace);
+        // Another one may have finished just now, also between our first look and this one.
+        if (taken && (waited || !trace->force)) {
+            Status status = check_store(engine, trace, true, valid, err);
+            if (status != OK || *valid) marker_drop(engine, trace);
+            TRY(status);
         }
         if (taken) return OK;
         AUTO(arena_done) Arena arena = {0};
@@ -290,11 +323,22 @@ static Status child_failed(Engine *engine, Trace *trace, int code, const char **
         *kind = failure_kind_named(failed.failure_kind);
         return err_set(err, ERR_INPUT, STR_FMT, STR_ARG(failed.error));
     }
-    *kind = code >= ENDED_BY_SIGNAL ? "out-of-memory" : "internal";
-    return err_set(err, ERR_LIMIT,
-                   "the extraction process ended with status %d (its memory is limited to %llu MB: "
-                   "ETW_MCP_NATIVE_WORKER_MEMORY_MB)",
-                   code, (unsigned long long)(engine->settings.worker_memory_bytes >> 20));
+    *kind = "internal";
+    if (code < ENDED_BY_SIGNAL)
+        return err_set(err, ERR_INTERNAL, "the extraction process ended with status %d", code);
+    int signal = code - ENDED_BY_SIGNAL;
+    bool killed = signal == SIGKILL, gave_up = signal == SIGABRT;
+    if (!killed && !gave_up)
+        return err_set(err, ERR_INTERNAL,
+                       "the extraction process was ended by signal %d; this server is unharmed",
+                       signal);
+    *kind = "out-of-memory";
+    return err_set(
+        err, ERR_LIMIT,
+        "the extraction process %s (signal %d), most likely for want of memory: its limit "
+        "is %llu MB (ETW_MCP_NATIVE_WORKER_MEMORY_MB, 0 for none)",
+        killed ? "was killed" : "gave up", signal,
+        (unsigned long long)(engine->settings.worker_memory_bytes >> 20));
 }
 
 // `etw-mcp extract` does the work, with limits, and keeps the marker; this process only watches.
@@ -312,7 +356,7 @@ static Status extract_in_child(Engine *engine, Trace *trace, const char **kind, 
         if (!late && !cancelled(trace)) continue;
         process_close(process);
         process = NULL;
-        marker_drop(trace);
+        marker_drop(engine, trace);
         if (!late) return err_set(err, ERR_CANCELLED, "the load was cancelled");
         return err_set(err, ERR_LIMIT, "the load took longer than timeout_seconds (%lld)",
                        (long long)trace->timeout_seconds);
@@ -321,7 +365,7 @@ static Status extract_in_child(Engine *engine, Trace *trace, const char **kind, 
     trace->elsewhere = false;
     mutex_unlock(&engine->mutex);
     if (code == 0) return OK;
-    marker_drop(trace); // one that was ended left it behind
+    marker_drop(engine, trace); // one that was ended left it behind
     return child_failed(engine, trace, code, kind, err);
 }
 
@@ -336,11 +380,11 @@ static Status make_database(Engine *engine, Trace *trace, const char **kind, Err
                (unsigned long long)trace->identity.size_bytes);
     AUTO(arena_done) Arena arena = {0};
     if (str_eq(trace->mode, STR("dotnet")) && program_can_extract(os_executable_path(&arena))) {
-        marker_drop(trace); // the child takes it
+        marker_drop(engine, trace); // the child takes it
         return extract_in_child(engine, trace, kind, err);
     }
     Status status = run_extraction(engine, trace, kind, err);
-    marker_drop(trace);
+    marker_drop(engine, trace);
     return status;
 }
 
@@ -350,7 +394,7 @@ static Status job_load(Job *job, TraceData **data, const char **kind, Err *err) 
     bool valid = false;
     if (!trace->force) {
         set_phase(engine, trace, "checking the cache");
-        TRY(check_store(engine, trace, &valid, err));
+        TRY(check_store(engine, trace, false, &valid, err));
     }
     // A database that is valid by its manifest and cannot be opened all the same is made anew.
     if (valid && open_database(engine, trace, data, err) == OK) {

@@ -1,6 +1,6 @@
 // extracting.json and failed.json: how processes that share a database folder see each other's
-// loads. A marker is created exclusively; a stale one is first renamed away, so that of two
-// processes that find it stale only one goes on.
+// loads. Looking at a marker, removing a stale one and making a new one is one step under a lock
+// that the system drops when its holder dies, so that of several processes only one goes on.
 #include "tools/engine_internal.h"
 
 #include <stdlib.h>
@@ -8,6 +8,10 @@
 enum { MARKER_BYTES_MAX = 64 * 1024 };
 #define EXTRACTING "extracting.json"
 #define FAILED "failed.json"
+#define LOCK "extracting.lock"
+// A marker is made empty and written at once; one that stays empty lost its maker in between.
+static const int64_t EMPTY_MARKER_NS = INT64_C(5) * 1000000000;
+static const uint64_t LOCK_WAIT_NS = UINT64_C(2) * 1000000000;
 
 static Str json_str(const json_t *object, const char *key, Arena *arena) {
     const char *text = json_string_value(json_object_get(object, key));
@@ -19,6 +23,7 @@ static Str json_str(const json_t *object, const char *key, Arena *arena) {
 static bool is_fresh(const Engine *engine, const Marker *marker, int64_t mtime_ns, Arena *arena) {
     int64_t age_ns = os_wall_ns() - mtime_ns;
     if (age_ns > engine->settings.load_stale_seconds * INT64_C(1000000000)) return false;
+    if (!marker->host.n) return age_ns < EMPTY_MARKER_NS;
     if (!str_eq(marker->host, os_host_name(arena))) return true;
     return marker->pid <= 0 || marker->pid > INT32_MAX || os_process_alive((int)marker->pid);
 }
@@ -83,40 +88,82 @@ static Status marker_write(const Trace *trace, double pct, double eta_seconds, A
     return write_json(trace, EXTRACTING, json, arena, err);
 }
 
-Status marker_take(Engine *engine, const Trace *trace, bool *taken, Err *err) {
+// A marker with our process id that no load of ours wrote is of a process that had the id before.
+static bool of_another_load(Engine *engine, const Trace *trace) {
+    bool found = false;
+    mutex_lock(&engine->mutex);
+    for (size_t i = 0; i < engine->traces.count; i++) {
+        const Trace *other = engine->traces.items[i];
+        found = found || (other != trace && other->state == TRACE_LOADING &&
+                          str_eq(other->folder, trace->folder));
+    }
+    mutex_unlock(&engine->mutex);
+    return found;
+}
+
+// What a killed holder was writing. Only the holder of the marker writes such files.
+static void remove_leftovers(const Trace *trace, Arena *arena) {
+    NameList names;
+    if (os_list_folder(trace->folder, arena, &names, NULL) != OK) return;
+    for (size_t i = 0; i < names.count; i++)
+        if (str_starts(names.items[i], STR(EXTRACTING ".")))
+            (void)os_remove_file(path_join(arena, trace->folder, names.items[i]), NULL);
+}
+
+static Status take_locked(Engine *engine, const Trace *trace, bool *taken, Err *err) {
     AUTO(arena_done) Arena arena = {0};
     Str path = path_join(&arena, trace->folder, STR(EXTRACTING));
+    Marker marker = {0};
+    TRY(marker_read(engine, trace->folder, EXTRACTING, &arena, &marker, err));
+    if (marker.exists && marker.fresh && (!marker.ours || of_another_load(engine, trace)))
+        return OK;
+    if (marker.exists) {
+        TRY(os_remove_file(path, err));
+        engine_log(engine, "warning",
+                   "A stale marker is removed: event=load.stale trace_id=%s pid=%lld",
+                   trace->identity.trace_id, (long long)marker.pid);
+    }
+    // Exclusive all the same: the lock may be missing, on a drive that knows none.
+    Status status = file_create_new(path, err);
+    FileInfo info = {0};
+    if (status != OK) return os_stat(path, &info, NULL) == OK && info.exists ? OK : status;
+    *taken = true;
+    remove_leftovers(trace, &arena);
+    return marker_write(trace, 0, -1, &arena, err);
+}
+
+Status marker_take(Engine *engine, const Trace *trace, bool *taken, Err *err) {
+    AUTO(arena_done) Arena arena = {0};
     *taken = false;
     TRY(os_make_folders(trace->folder, err));
-    for (unsigned attempt = 0; attempt < 3 && !*taken; attempt++) {
-        Marker marker = {0};
-        TRY(marker_read(engine, trace->folder, EXTRACTING, &arena, &marker, err));
-        if (marker.exists && marker.fresh) return OK;
-        if (marker.exists) {
-            Str aside = str_format(&arena, STR_FMT ".stale-%d", STR_ARG(path), os_process_id());
-            if (os_rename(path, aside, NULL) == OK) (void)os_remove_file(aside, NULL);
-            engine_log(engine, "warning",
-                       "A stale marker is removed: event=load.stale trace_id=%s pid=%lld",
-                       trace->identity.trace_id, (long long)marker.pid);
-        }
-        Status status = file_create_new(path, err);
-        *taken = status == OK;
-        FileInfo info = {0};
-        if (!*taken && (os_stat(path, &info, NULL) != OK || !info.exists)) return status;
-    }
-    return *taken ? marker_write(trace, 0, -1, &arena, err) : OK;
+    Str path = path_join(&arena, trace->folder, STR(LOCK));
+    AUTO(file_lock_close) FileLock *lock = file_lock_open(path, LOCK_WAIT_NS);
+    (void)lock; // held to the end of this function
+    Status status = take_locked(engine, trace, taken, err);
+    if (status == OK || !*taken) return status;
+    marker_drop(engine, trace); // made, but not written: a full disk
+    *taken = false;
+    return status;
 }
 
 void marker_beat(Engine *engine, const Trace *trace, double pct, double eta_seconds) {
     AUTO(arena_done) Arena arena = {0};
     Err err = {0};
+    Marker marker = {0};
+    // Another one took over while this process was held up: the marker is theirs now.
+    if (marker_read(engine, trace->folder, EXTRACTING, &arena, &marker, NULL) == OK &&
+        marker.exists && marker.host.n && !marker.ours)
+        return;
     if (marker_write(trace, pct, eta_seconds, &arena, &err) != OK)
         engine_log(engine, "warning", "The marker cannot be written: trace_id=%s, error=\"%s\"",
                    trace->identity.trace_id, err.text);
 }
 
-void marker_drop(const Trace *trace) {
+void marker_drop(const Engine *engine, const Trace *trace) {
     AUTO(arena_done) Arena arena = {0};
+    Marker marker = {0};
+    if (marker_read(engine, trace->folder, EXTRACTING, &arena, &marker, NULL) != OK) return;
+    if (!marker.exists || (marker.fresh && marker.host.n && !marker.ours)) return;
     (void)os_remove_file(path_join(&arena, trace->folder, STR(EXTRACTING)), NULL);
 }
 

@@ -1,54 +1,18 @@
 // traces.mjs SERVER ETLGEN TRACE_BUILD: real work over the protocol, on traces made here. The same call
 // gives the same bytes: twice, in parallel, after a restart, and from a database made anew; a call that
 // is cancelled answers no more; unloading stops a load.
-import { spawn, execFileSync } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import assert from 'node:assert/strict';
+import { Client, plainTools } from './client.mjs';
 
 const [server, etlgen, build] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'etw-traces-'));
 const env = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
-
-class Client {
-  constructor() {
-    this.child = spawn(server, ['--quiet'], { stdio: ['pipe', 'pipe', 'inherit'], env });
-    this.waiting = new Map();
-    this.last = 0;
-    createInterface({ input: this.child.stdout }).on('line', (line) => {
-      const message = JSON.parse(line);
-      this.waiting.get(message.id)?.(message);
-    });
-  }
-  send(message) {
-    this.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  }
-  request(method, params) {
-    const id = ++this.last;
-    const answer = new Promise((resolve) => this.waiting.set(id, resolve));
-    this.send({ id, method, params });
-    return answer;
-  }
-  async start() {
-    await this.request('initialize', { protocolVersion: '2025-11-25', capabilities: {},
-                                       clientInfo: { name: 'traces', version: '1' } });
-    return (await this.request('tools/list', {})).result.tools;
-  }
-  async call(name, args) {
-    const { result, error } = await this.request('tools/call', { name, arguments: args });
-    assert.ok(result, `${name}: ${JSON.stringify(error)}`);
-    return { text: result.content[0].text, isError: result.isError === true };
-  }
-  async stop() {
-    const ended = new Promise((resolve) => this.child.on('exit', resolve));
-    this.child.stdin.end();
-    assert.equal(await ended, 0, 'the server ends with status 0');
-  }
-}
 
 const a = join(folder, 'a.etl');
 const b = join(folder, 'b.etl');
@@ -68,14 +32,6 @@ function same(got, expected, why) {
   }
 }
 
-const load = async (client, path, more = {}) => {
-  const reply = await client.call('load_trace', { etl_path: path, wait_seconds: 300, ...more });
-  assert.ok(!reply.isError, reply.text);
-  return /trace_[0-9a-f]{12}/.exec(reply.text)[0];
-};
-// Tools that need only the trace, and whose answer is about the trace alone.
-const plain = (tools) => tools.filter((t) => t.annotations?.readOnlyHint && 'trace_id' in (t.inputSchema.properties ?? {}) &&
-  (t.inputSchema.required ?? []).every((n) => n === 'trace_id') && t.name !== 'get_load_status').map((t) => t.name);
 const answers = async (client, names, ids) => {
   const found = {};
   for (const id of ids) for (const name of names) found[`${name} ${id}`] = (await client.call(name, { trace_id: id })).text;
@@ -83,10 +39,10 @@ const answers = async (client, names, ids) => {
 };
 
 try {
-  let client = new Client();
-  const names = plain(await client.start());
+  let client = new Client(server, { env });
+  const names = plainTools(await client.start());
   assert.ok(names.length >= 8, 'tools are found');
-  const ids = [await load(client, a), await load(client, b)];
+  const ids = [await client.load(a), await client.load(b)];
   const first = await answers(client, names, ids);
   same(await answers(client, names, ids), first, 'the second answers differ from the first');
 
@@ -98,10 +54,10 @@ try {
   jobs.forEach((job, i) => assert.equal(parallel[i].text, first[job], `${job} in parallel`));
   await client.stop();
 
-  client = new Client(); // ids outlive the process; nothing is decoded again
+  client = new Client(server, { env }); // ids outlive the process; nothing is decoded again
   await client.start();
   same(await answers(client, names, ids), first, 'warm answers differ from cold ones');
-  for (const path of [a, b]) await load(client, path, { force: true });
+  for (const path of [a, b]) await client.load(path, { force: true });
   same(await answers(client, names, ids), first, 'a second decoding gives other answers');
 
   // A cancelled call is silent, and its load goes on; unloading ends a load.

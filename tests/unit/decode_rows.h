@@ -56,7 +56,7 @@ static inline int compare_lines(const void *a, const void *b) {
 }
 
 static inline Collected decode_file(const char *path, unsigned workers, DecodeSummary *summary) {
-    Collected all = {.sink = {collect}, .lock = PTHREAD_MUTEX_INITIALIZER};
+    Collected all = {.sink = {.push = collect}, .lock = PTHREAD_MUTEX_INITIALIZER};
     Err err = {0};
     AUTO(etl_close) EtlFile *file = NULL;
     if (etl_open(str_from_c(path), &file, &err) != OK) fail_msg("%s", err.text);

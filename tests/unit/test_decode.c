@@ -2,6 +2,11 @@
 // stacks from their parts, who runs. Real traces stand at the end.
 #include "decode_rows.h"
 
+#include "base/os.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
 typedef struct Case {
     const char *name, *script, *what, *expected;
 } Case;
@@ -249,11 +254,78 @@ static void test_same_rows_with_any_workers(void **state) {
     collected_done(&many);
 }
 
+// ---------------------------------------------------------------- files that change
+
+typedef struct Vandal {
+    const char *path;
+    const Str *states; // of the file, written over it in turns
+    atomic_bool stop;
+} Vandal;
+
+static void *vandalize(void *context) {
+    Vandal *vandal = context;
+    for (uint64_t i = 0; !atomic_load(&vandal->stop); i++) {
+        Str bytes = vandal->states[i % 2];
+        int fd = open(vandal->path, O_WRONLY);
+        if (fd < 0) break;
+        (void)!pwrite(fd, bytes.p, bytes.n, 0);
+        if (i % 3 == 0) (void)!ftruncate(fd, (off_t)(u64_hash(i) % bytes.n));
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+// The file is read twice, and in between it may become another one: rows or a sentence, never the
+// end of the program.
+static void test_file_changes_while_it_is_read(void **state) {
+    (void)state;
+    enum { ROUNDS = 40 };
+    static const char FIRST[] =
+        "trace cpus=2\nprocess rundown 0ms pid=100 name=a.exe\n"
+        "thread rundown 0ms pid=100 tid=7\n"
+        "repeat 40000 every 1us from 1ms {\nsample 0ms tid=7 ip=0x1000\n}\n";
+    static const char SECOND[] = "trace cpus=1\ndisk read 1ms bytes=512 tid=9\n"
+                                 "repeat 40000 every 1us from 1ms {\ncswitch 0ms new=5 old=0\n}\n"
+                                 "file rundown 9ms key=0x10 name=\\Device\\X\\two.txt\n";
+    char path[] = "/tmp/etw-test-decode-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    AUTO(arena_done) Arena arena = {0};
+    Str states[2];
+    static const char *const SCRIPTS[] = {FIRST, SECOND};
+    for (size_t i = 0; i < 2; i++) {
+        write_script(SCRIPTS[i], path);
+        assert_int_equal(file_read_all(str_from_c(path), 1 << 24, &arena, &states[i], NULL), OK);
+    }
+    Vandal vandal = {.path = path, .states = states};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, vandalize, &vandal), 0);
+    unsigned outcomes[2] = {0};
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        AUTO(etl_close) EtlFile *file = NULL;
+        Err err = {0};
+        if (etl_open(str_from_c(path), &file, &err) != OK) continue;
+        Collected all = {.sink = {.push = collect}, .lock = PTHREAD_MUTEX_INITIALIZER};
+        DecodeOptions options = {.workers = 1 + i % 2};
+        DecodeSummary summary;
+        Status status = decode_trace(file, STR("x.etl"), &options, &all.sink, NULL, &summary, &err);
+        if (status != OK) assert_true(err.text[0] != 0);
+        outcomes[status == OK]++;
+        collected_done(&all);
+    }
+    atomic_store(&vandal.stop, true);
+    (void)pthread_join(thread, NULL);
+    (void)unlink(path);
+    print_message("%u read as something, %u refused\n", outcomes[1], outcomes[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_real_traces),
         cmocka_unit_test(test_same_rows_with_any_workers),
+        cmocka_unit_test(test_file_changes_while_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,8 +88,9 @@ static void trace_read(Str path, unsigned wanted, Trace *trace) {
         assert_int_equal(replay_next(replay, &event, &seq, &end, &err), OK);
         if (end) break;
         if (!(wanted >> event.kind & 1)) continue;
-        const EventClass *class = &classes->items.items[class_find(classes, cache, &event)];
-        see_event(trace, etl_header(file), describer, class, &event);
+        uint32_t index = 0;
+        assert_true(class_find(classes, cache, &event, &index));
+        see_event(trace, etl_header(file), describer, &classes->items.items[index], &event);
     }
     mem_free(cache);
 }
@@ -316,7 +317,10 @@ static void match_line(Baseline *base, Str line, Arena *arena) {
         best_same = same;
         best_named = named;
     }
-    if (!best) fail_msg("no event for: " STR_FMT, STR_ARG(line));
+    if (!best) {
+        fail_msg("no event for: " STR_FMT, STR_ARG(line));
+        return;
+    }
     best->used = true;
     base->events++;
     base->names += best_named;

@@ -3,11 +3,13 @@
 #include "support/etl_build_script.h"
 #include "tools/engine.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -176,6 +178,43 @@ static void test_stale_marker(void **state) {
     expect(call(f, "get_load_status", "{\"etl_path\": \"PATH\"}"), "\"status\": \"ready\"");
 }
 
+// A marker that nobody can still be writing holds up no load.
+static void test_orphaned_markers(void **state) {
+    Fixture *f = *state;
+    // Ours by its number: the process that wrote it is dead, and its id was given out again.
+    write_marker(f, os_process_id(), str_to_c(&f->arena, os_host_name(&f->arena)));
+    expect(load(f), "**Trace loaded:** t.etl");
+    assert_false(exists(cache_file(f, "extracting.json")));
+    restart(f);
+    // Its maker was killed before it wrote a word.
+    Str path = cache_file(f, "extracting.json");
+    assert_int_equal(file_write_atomic(path, STR(""), NULL), OK);
+    struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    assert_int_equal(utimensat(AT_FDCWD, str_to_c(&f->arena, path), old, 0), 0);
+    Str left = cache_file(f, "extracting.json.77.tmp");
+    assert_int_equal(file_write_atomic(left, STR("{"), NULL), OK);
+    expect(call(f, "load_trace", "{\"etl_path\": \"PATH\", \"force\": true}"),
+           "**Trace loaded:** t.etl");
+    assert_false(exists(path));
+    assert_false(exists(left));
+}
+
+// An id is of one state of the file.
+static void test_file_grows_between_loads(void **state) {
+    Fixture *f = *state;
+    Str before = id_json(f);
+    Err err = {0};
+    Str more = str_format(&f->arena, "%ssample 3ms tid=5 ip=2\n", SCRIPT);
+    assert_int_equal(etl_build_script_file(more, f->path, &err), OK);
+    const char *old = call(f, "get_cpu_samples", before.p); // still of the file as it was
+    expect(old, "| 1 |");
+    Str after = id_json(f);
+    assert_false(str_eq(before, after));
+    expect(call(f, "get_cpu_samples", after.p), "| 2 |");
+    restart(f);
+    expect(call(f, "get_cpu_samples", before.p), "has changed since");
+}
+
 static void test_failure(void **state) {
     Fixture *f = *state;
     assert_int_equal(file_write_atomic(f->path, STR("this is no trace"), NULL), OK);
@@ -256,6 +295,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_id_after_restart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_process_extracts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stale_marker, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_orphaned_markers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_file_grows_between_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_calls_while_loading, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
