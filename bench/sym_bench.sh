@@ -11,6 +11,6 @@ bench/sym_make_pdb.sh "$work"
 # shellcheck disable=SC2046 # one flag a word
 cc -O2 -std=c17 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc bench/sym_bench.c \
     "$build/libetw_sym.a" "$build/libetw_base.a" \
-    $(pkg-config --libs libzstd zlib libcurl libcrypto libmspack) -lpthread -lm -o "$work/sym_bench"
+    $(pkg-config --libs libzstd zlib libmspack) -lpthread -ldl -lm -o "$work/sym_bench"
 rm -f "$work"/tables/*/*.symtab
 "$work/sym_bench" "$work/large.pdb" "$work/tables" 7

@@ -105,6 +105,8 @@ static Str adjustment_text(Undecorator *u, const FunctionClass *class) {
     size_t count = class->adjustments; // 1, 2 or 4 numbers, as it happens
     for (size_t i = 0; i < count; i++)
         if (!und_number(u, &v[i])) return (Str){0};
+    // All but the last are offsets that may be negative, written as 32 bits.
+    for (size_t i = 0; i + 1 < count; i++) v[i] = (int32_t)(uint32_t)v[i];
     if (count == 1) return und_text(u, "`adjustor{%" PRId64 "}'", v[0]);
     if (count == 2) return und_text(u, "`vtordisp{%" PRId64 ", %" PRId64 "}'", v[0], v[1]);
     if (count == 4)

@@ -557,6 +557,33 @@ static void test_second_server_is_asked(void **state) {
     http_mock_stop(other);
 }
 
+// A server that is out of order does not hide the next one; and what it answers when it is back is
+// taken, since an outage is never remembered as "not there".
+static void test_second_server_after_a_failure(void **state) {
+    World *w = *state;
+    HttpMock *other = http_mock_start();
+    const MockReply good = {.status = 200, .body = buf_str(&w->good)};
+    http_mock_set(other, LEAF "/app.pdb", good);
+    static const MockReply FAILURES[] = {{.status = 500}, {.status = 401}, {.status = 503}};
+    for (size_t i = 0; i < COUNT_OF(FAILURES); i++) {
+        char store[32];
+        (void)snprintf(store, sizeof store, "fail%zu", i);
+        http_mock_set(w->mock, LEAF "/app.pdb", FAILURES[i]);
+        Str first = server_path(w, store);
+        Str text = str_format(&w->arena, STR_FMT ";srv*" STR_FMT "/%s*http://127.0.0.1:%u",
+                              STR_ARG(first), STR_ARG(w->folder), store, http_mock_port(other));
+        AUTO(symbol_path_close) SymbolPath *both = open_path(w, text, (SymbolPathOptions){0});
+        assert_int_equal(find(w, both).outcome, SYMBOL_DOWNLOADED);
+        assert_int_equal(find(w, both).outcome, SYMBOL_CACHED);
+    }
+    AUTO(symbol_path_close)
+    SymbolPath *path = open_path(w, server_path(w, "back"), (SymbolPathOptions){0});
+    assert_int_equal(find(w, path).outcome, SYMBOL_NETWORK_ERROR);
+    http_mock_set(w->mock, LEAF "/app.pdb", good);
+    assert_int_equal(find(w, path).outcome, SYMBOL_DOWNLOADED);
+    http_mock_stop(other);
+}
+
 static void test_damaged_store_file_is_fetched_again(void **state) {
     World *w = *state;
     write_file(w, "d/app.pdb/" KEY "/app.pdb", STR("<html>an old mistake</html>"));
@@ -658,6 +685,7 @@ int main(void) {
         WORLD_TEST(test_unreachable_server),
         WORLD_TEST(test_without_libcurl),
         WORLD_TEST(test_second_server_is_asked),
+        WORLD_TEST(test_second_server_after_a_failure),
         WORLD_TEST(test_damaged_store_file_is_fetched_again),
         WORLD_TEST(test_many_at_once),
         WORLD_TEST(test_cancel),

@@ -1,5 +1,5 @@
 // Damaged and hostile symbol files: what is said of each, in how much time and memory.
-#define _DEFAULT_SOURCE // wait4
+#define _GNU_SOURCE // wait4
 #include "support/pdb_build.h"
 #include "support/shared_data.h"
 #include "sym/pdb_report.h"

@@ -201,6 +201,32 @@ static void test_no_path_costs_nothing(void **state) {
     expect(sql(f, "SELECT count(*) AS n FROM frame_symbol"), "| 0 |");
 }
 
+// However many images a trace names: a load looks for no file and asks no server.
+static void test_load_looks_for_nothing(void **state) {
+    Fixture *f = *state;
+    enum { IMAGES = 2000 };
+    AUTO(buf_done) Buf script = {0};
+    Err err = {0};
+    buf_add(&script, str_from_c(SCRIPT));
+    for (unsigned i = 0; i < IMAGES; i++)
+        buf_addf(&script,
+                 "image load 3ms pid=100 base=0x%llx size=0x4000 timestamp=0x%x "
+                 "name=\\Device\\HarddiskVolume3\\m%u.dll pdb=m%u.pdb "
+                 "guid=44332211-6655-8877-99aa-bbccdd%06x age=1\n",
+                 0x7ff900000000ULL + i * 0x10000ULL, 0x5f100000 + i, i, i, i);
+    assert_int_equal(os_remove_file(f->trace, NULL), OK);
+    if (etl_build_script_file(buf_str(&script), f->trace, &err) != OK) fail_msg("%s", err.text);
+    f->mock = http_mock_start();
+    load(f, str_format(&f->arena, "srv*" STR_FMT "*http://127.0.0.1:%u", STR_ARG(f->store),
+                       http_mock_port(f->mock)));
+    expect(sql(f, "SELECT count(*) AS n FROM image"), "| 2003 |");
+    expect(hot(f), "app.exe+0x1110");
+    assert_int_equal(http_mock_requests(f->mock), 0);
+    NameList names = {0};
+    assert_int_equal(os_list_folder(f->store, &f->arena, &names, NULL), OK);
+    assert_int_equal(names.count, 0);
+}
+
 static void test_flat_folder_must_match(void **state) {
     Fixture *f = *state;
     put_file(f, "app.pdb", &f->other);
@@ -642,6 +668,7 @@ int main(void) {
         CASE(test_perfmap_from_a_server),
         CASE(test_native_pdb_beside_its_image),
         CASE(test_fastlink_is_said),
+        CASE(test_load_looks_for_nothing),
         CASE(test_flat_folder_must_match),
         CASE(test_path_of_a_loaded_trace),
         CASE(test_check_statuses),
