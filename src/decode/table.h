@@ -28,6 +28,18 @@ typedef struct ColumnDef {
     const char *about; // one line, with the unit
 } ColumnDef;
 
+// Columns that many tables share, with one meaning everywhere.
+// clang-format off
+#define EVENT_COLUMNS \
+    {"ts_ns", COL_I64, "Nanoseconds since the trace began"}, \
+    {"seq",   COL_U64, "Breaks ties of ts_ns: order of the event in its CPU's stream"}, \
+    {"cpu",   COL_U16, "Processor index of the buffer the event came from"}
+#define WHO_COLUMNS \
+    {"upid", COL_U32, "Process (process.upid)"}, \
+    {"utid", COL_U32, "Thread (thread.utid)"}
+#define STACK_COLUMN {"stack_id", COL_U32, "Stack recorded with the event (stack.stack_id)"}
+// clang-format on
+
 typedef struct TableDef {
     const char *name;
     const char *about; // one line: what one row is

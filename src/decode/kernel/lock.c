@@ -3,11 +3,8 @@
 #include "decode/tables.h"
 
 static const ColumnDef LOCK_EVENT_COLUMNS[] = {
-    {"ts_ns",       COL_I64,  "Nanoseconds since the trace began"                             },
-    {"seq",         COL_U64,  "Breaks ties of ts_ns: order of the event in its CPU's stream"  },
-    {"cpu",         COL_U16,  "Processor index of the buffer the event came from"             },
-    {"upid",        COL_U32,  "Process (process.upid)"                                        },
-    {"utid",        COL_U32,  "Thread (thread.utid)"                                          },
+    EVENT_COLUMNS,
+    WHO_COLUMNS,
     {"kind",        COL_TEXT, "spinlock, resource, pushlock, queue or wait_single"            },
     {"lock",        COL_U64,  "Address of the lock or the object waited for"                  },
     {"caller",      COL_U64,  "Caller's address (spinlock)"                                   },
@@ -22,7 +19,7 @@ static const ColumnDef LOCK_EVENT_COLUMNS[] = {
     {"depth",       COL_U32,  "Recursion depth"                                               },
     {"hold_ticks",  COL_U64,  "Hold time as recorded (resource)"                              },
     {"wait_ticks",  COL_U64,  "Wait time as recorded (resource)"                              },
-    {"stack_id",    COL_U32,  "Stack recorded with the event (stack.stack_id)"                },
+    STACK_COLUMN,
 };
 
 const TableDef TABLE_LOCK_EVENT = {"lock_event", "One spinlock, resource or pushlock event",

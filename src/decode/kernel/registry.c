@@ -4,25 +4,22 @@
 #include "decode/tables.h"
 
 static const ColumnDef REGISTRY_EVENT_COLUMNS[] = {
-    {"ts_ns",       COL_I64,  "Nanoseconds since the trace began"                           },
-    {"seq",         COL_U64,  "Breaks ties of ts_ns: order of the event in its CPU's stream"},
-    {"cpu",         COL_U16,  "Processor index of the buffer the event came from"           },
-    {"upid",        COL_U32,  "Process (process.upid)"                                      },
-    {"utid",        COL_U32,  "Thread (thread.utid)"                                        },
+    EVENT_COLUMNS,
+    WHO_COLUMNS,
     {"kind",        COL_TEXT,
-     "create, open, delete, query, set_value, delete_value, query_value, enumerate_key, "
+      "create, open, delete, query, set_value, delete_value, query_value, enumerate_key, "
      "enumerate_value, query_multiple_value, set_information, flush, virtualize, close, "
      "set_security or query_security; kcb_create, kcb_delete, kcb_rundown_start and "
-     "kcb_rundown_end state names of keys"                                                  },
-    {"start_ns",    COL_I64,  "When it began; NULL before version 2"                        },
-    {"duration_ns", COL_I64,  "ts_ns - start_ns"                                            },
-    {"status",      COL_U32,  "NTSTATUS"                                                    },
-    {"index",       COL_U32,  "Index (enumeration)"                                         },
-    {"key_handle",  COL_U64,  "Key control block"                                           },
-    {"name",        COL_TEXT, "Name relative to the key"                                    },
+     "kcb_rundown_end state names of keys"                                                },
+    {"start_ns",    COL_I64,  "When it began; NULL before version 2"                     },
+    {"duration_ns", COL_I64,  "ts_ns - start_ns"                                         },
+    {"status",      COL_U32,  "NTSTATUS"                                                 },
+    {"index",       COL_U32,  "Index (enumeration)"                                      },
+    {"key_handle",  COL_U64,  "Key control block"                                        },
+    {"name",        COL_TEXT, "Name relative to the key"                                 },
     {"path",        COL_TEXT,
-     "Full path of key and name, when the key control block is known or the name is full"   },
-    {"stack_id",    COL_U32,  "Stack recorded with the event (stack.stack_id)"              },
+      "Full path of key and name, when the key control block is known or the name is full"},
+    STACK_COLUMN,
 };
 
 const TableDef TABLE_REGISTRY_EVENT = {"registry_event", "One registry operation",
