@@ -355,6 +355,49 @@ void buf_addf(Buf *buf, const char *format, ...) {
     va_end(again);
 }
 
+// As much of `s` as there is room for: a text that is cut keeps its beginning.
+static void add_run(Buf *buf, Str s) {
+    size_t room = buf->max ? buf->max - buf->n : s.n;
+    buf_add(buf, str_slice(s, 0, room));
+    buf->cut = buf->cut || s.n > room;
+}
+
+void buf_add_json(Buf *buf, Str text) {
+    size_t from = 0; // of what is not added yet
+    buf_add_char(buf, '"');
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7F) continue;
+        add_run(buf, str_slice(text, from, i));
+        buf_addf(buf, c == '"' || c == '\\' ? "\\%c" : "\\u%04x", c);
+        from = i + 1;
+    }
+    add_run(buf, str_slice(text, from, text.n));
+    buf_add_char(buf, '"');
+}
+
+void buf_add_quoted(Buf *buf, Str text, char quote) {
+    size_t from = 0;
+    buf_add_char(buf, quote);
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] != quote) continue;
+        add_run(buf, str_slice(text, from, i + 1));
+        from = i; // once more
+    }
+    add_run(buf, str_slice(text, from, text.n));
+    buf_add_char(buf, quote);
+}
+
+void buf_add_csv(Buf *buf, Str text) {
+    bool plain = true;
+    for (size_t i = 0; i < text.n && plain; i++)
+        plain = text.p[i] != '"' && text.p[i] != ',' && text.p[i] != '\n' && text.p[i] != '\r';
+    if (plain)
+        buf_add(buf, text);
+    else
+        buf_add_quoted(buf, text, '"');
+}
+
 Str buf_str(const Buf *buf) {
     return (Str){buf->p ? buf->p : "", buf->n};
 }

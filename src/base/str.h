@@ -66,7 +66,10 @@ void buf_add(Buf *buf, Str s);
 void buf_add_c(Buf *buf, const char *text);
 void buf_add_char(Buf *buf, char c);
 void buf_addf(Buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
-Str buf_str(const Buf *buf); // valid until the next change
+void buf_add_json(Buf *buf, Str text); // a JSON string with its quotes; UTF-8 in gives UTF-8 out
+void buf_add_quoted(Buf *buf, Str text, char quote); // quotes in the text are doubled, as in SQL
+void buf_add_csv(Buf *buf, Str text);                // a CSV field, quoted where it has to be
+Str buf_str(const Buf *buf);                         // valid until the next change
 void buf_clear(Buf *buf);
 void buf_done(Buf *buf);
 static inline void buf_done_auto(Buf *buf) {

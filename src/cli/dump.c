@@ -190,12 +190,12 @@ static void add_jsonl_line(Dump *dump, const Line *line, const EtlEvent *event) 
     if (line->has_tid) buf_addf(out, ",\"tid\":%" PRIu32, event->tid);
     if (line->process.n) {
         buf_add_c(out, ",\"process\":");
-        json_add_string(out, line->process);
+        buf_add_json(out, line->process);
     }
     buf_add_c(out, ",\"provider\":");
-    json_add_string(out, line->provider);
+    buf_add_json(out, line->provider);
     buf_add_c(out, ",\"event\":");
-    json_add_string(out, line->event);
+    buf_add_json(out, line->event);
     buf_addf(out, ",\"id\":%u,\"version\":%u,\"opcode\":%u,\"level\":%u", event->id, event->version,
              event->opcode, event->level);
     if (event->kind == ETL_MANIFEST && !guid_is_zero(&event->activity)) {
@@ -208,15 +208,6 @@ static void add_jsonl_line(Dump *dump, const Line *line, const EtlEvent *event) 
     buf_add_c(out, "}\n");
 }
 
-static void add_csv_text(Buf *out, Str text) {
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '"') buf_add_char(out, '"');
-        buf_add_char(out, text.p[i]);
-    }
-    buf_add_char(out, '"');
-}
-
 static void add_csv_line(Dump *dump, const Line *line, const EtlEvent *event) {
     Buf *out = &dump->out;
     buf_addf(out, "%" PRId64 ",%u,", line->ts_ns, event->cpu);
@@ -224,13 +215,13 @@ static void add_csv_line(Dump *dump, const Line *line, const EtlEvent *event) {
     buf_add_char(out, ',');
     if (line->has_tid) buf_addf(out, "%" PRIu32, event->tid);
     buf_add_char(out, ',');
-    add_csv_text(out, line->process);
+    buf_add_quoted(out, line->process, '"');
     buf_add_char(out, ',');
-    add_csv_text(out, line->provider);
+    buf_add_quoted(out, line->provider, '"');
     buf_add_char(out, ',');
-    add_csv_text(out, line->event);
+    buf_add_quoted(out, line->event, '"');
     buf_addf(out, ",%u,%u,", event->id, event->version);
-    add_csv_text(out, buf_str(&dump->fields));
+    buf_add_quoted(out, buf_str(&dump->fields), '"');
     buf_add_char(out, '\n');
 }
 

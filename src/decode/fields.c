@@ -7,7 +7,7 @@ static void add_report(FieldsWalk *walk, const FieldsReport *report, bool any) {
     Buf *out = walk->out;
     if (walk->missing) {
         buf_add_c(out, any ? ",\"_missing\":" : "\"_missing\":");
-        json_add_string(out, walk->missing->def.name);
+        buf_add_json(out, walk->missing->def.name);
         any = true;
     }
     if (report->extra_bytes) {
@@ -82,7 +82,7 @@ void fields_raw_json(Str payload, Str why, Buf *out) {
         buf_add(out, (Str){pair, 2});
     }
     buf_add_c(out, "\",\"_why\":");
-    json_add_string(out, why);
+    buf_add_json(out, why);
     buf_add_char(out, '}');
 }
 

@@ -168,7 +168,7 @@ static bool parse_def(Rd *r, FieldsNode *node, Arena *arena) {
     def->length = rd_u32(r);
     AUTO(buf_done) Buf key = {0};
     buf_add_char(&key, ',');
-    json_add_string(&key, def->name);
+    buf_add_json(&key, def->name);
     buf_add_char(&key, ':');
     node->key = str_copy(arena, buf_str(&key));
     return rd_ok(r) && def->type < IN_TYPES && def->count_kind <= COUNT_REST &&

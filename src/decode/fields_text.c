@@ -91,7 +91,7 @@ static void add_utf16(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
     buf_add(out, (Str){text, used});
     if (!special) return;
     size_t quote = out->n;
-    json_add_string(out, str_from_utf16(scratch, p + at, n - at));
+    buf_add_json(out, str_from_utf16(scratch, p + at, n - at));
     memmove(out->p + quote, out->p + quote + 1, out->n - quote); // its opening quote
     out->n--;
 }
@@ -99,7 +99,7 @@ static void add_utf16(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
 static void add_8bit(Buf *out, const uint8_t *p, size_t n, Arena *scratch) {
     for (size_t i = 0; i < n; i++) {
         if (is_plain(p[i])) continue;
-        json_add_string(out, str_from_8bit(scratch, p, n));
+        buf_add_json(out, str_from_8bit(scratch, p, n));
         return;
     }
     buf_add_char(out, '"');
@@ -197,7 +197,7 @@ static void add_bits(Buf *out, const FieldsMap *map, uint64_t value, Arena *scra
     uint64_t rest = value;
     const FieldsMapEntry *exact = map_entry(map, value);
     if (exact) {
-        json_add_string(out, exact->text);
+        buf_add_json(out, exact->text);
         return;
     }
     for (size_t i = map->count; i-- > 0;) {
@@ -213,7 +213,7 @@ static void add_bits(Buf *out, const FieldsMap *map, uint64_t value, Arena *scra
         if (text.n) buf_add_char(&text, '|');
         add_hex_digits(&text, rest);
     }
-    json_add_string(out, buf_str(&text));
+    buf_add_json(out, buf_str(&text));
 }
 
 static void add_status(Buf *out, uint32_t code) {
@@ -247,9 +247,9 @@ static void add_binary(Buf *out, unsigned shown, const FieldsRaw *raw, Arena *sc
     Str bytes = {(const char *)raw->p, raw->n};
     if (shown == OUT_SOCKADDR && add_sockaddr(out, raw->p, raw->n)) return;
     if (shown == OUT_IPV6 && raw->n == 16)
-        json_add_string(out, ip6_to_text(bytes, ip));
+        buf_add_json(out, ip6_to_text(bytes, ip));
     else if ((shown == OUT_IPV6 || shown == OUT_IPV4) && raw->n == 4)
-        json_add_string(out, ip4_to_text(bytes, ip));
+        buf_add_json(out, ip4_to_text(bytes, ip));
     else if (shown == OUT_GUID && raw->n == 16)
         add_guid(out, raw->p, raw->n);
     else if (shown == OUT_STRING || shown == OUT_UTF8 || shown == OUT_XML || shown == OUT_JSON)
@@ -274,7 +274,7 @@ static void add_number(Buf *out, const FieldsNode *node, const FieldsRaw *raw, A
         return;
     }
     if (shown == OUT_IPV4 && raw->n == 4) {
-        json_add_string(out, ip4_to_text((Str){(const char *)raw->p, 4}, ip));
+        buf_add_json(out, ip4_to_text((Str){(const char *)raw->p, 4}, ip));
         return;
     }
     if (shown == OUT_CHAR4 && raw->n == 4) {
@@ -309,7 +309,7 @@ static bool add_mapped(Buf *out, const ParsedLayout *layout, const FieldsNode *n
         return true;
     }
     const FieldsMapEntry *entry = map_entry(map, value);
-    if (entry) json_add_string(out, entry->text);
+    if (entry) buf_add_json(out, entry->text);
     return entry != NULL;
 }
 
@@ -347,7 +347,7 @@ void value_json(Buf *out, const ParsedLayout *layout, const FieldsNode *node, co
     case IN_WBEM_SID: {
         Str text = sid_to_text(scratch, (Str){(const char *)raw->p, raw->n});
         if (text.p)
-            json_add_string(out, text);
+            buf_add_json(out, text);
         else
             add_hex_bytes(out, raw->p, raw->n);
         return;

@@ -48,7 +48,7 @@ void show_number(Walk *walk, const char *key, uint64_t value) {
 void show_text(Walk *walk, const char *key, Str text) {
     if (!show_key(walk, key)) return;
     if (walk->out->json)
-        json_add_string(walk->out->out, text);
+        buf_add_json(walk->out->out, text);
     else
         buf_add(walk->out->out, text);
 }

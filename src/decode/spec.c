@@ -318,22 +318,6 @@ unsigned spec_read(const EventSpec *spec, const EtlEvent *event, Values *out) {
     return spec->field_count;
 }
 
-void json_add_string(Buf *out, Str text) {
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (c == '"' || c == '\\') {
-            buf_add_char(out, '\\');
-            buf_add_char(out, (char)c);
-        } else if (c < 0x20 || c == 0x7F) {
-            buf_addf(out, "\\u%04x", c);
-        } else {
-            buf_add_char(out, (char)c);
-        }
-    }
-    buf_add_char(out, '"');
-}
-
 static void json_add_hex_bytes(Buf *out, Str bytes) {
     buf_add_c(out, "\"0x");
     for (size_t i = 0; i < bytes.n; i++) buf_addf(out, "%02x", (unsigned char)bytes.p[i]);
@@ -364,8 +348,8 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
     case F_TIME:
         json_add_integer(out, F_I64, (uint64_t)etl_ns_from_ticks(header, (int64_t)value->u));
         return;
-    case F_IP4: json_add_string(out, ip4_to_text(value->s, ip)); return;
-    case F_IP6: json_add_string(out, ip6_to_text(value->s, ip)); return;
+    case F_IP4: buf_add_json(out, ip4_to_text(value->s, ip)); return;
+    case F_IP6: buf_add_json(out, ip6_to_text(value->s, ip)); return;
     case F_GUID: {
         Rd r = rd_from_str(value->s);
         Guid id = rd_guid(&r);
@@ -373,14 +357,14 @@ static void json_add_value(Buf *out, FieldType type, const Value *value, const E
         buf_addf(out, "\"%s\"", guid);
         return;
     }
-    case F_WSTR: json_add_string(out, str_from_utf16(scratch, bytes, value->s.n)); return;
-    case F_ASTR: json_add_string(out, str_from_8bit(scratch, bytes, value->s.n)); return;
+    case F_WSTR: buf_add_json(out, str_from_utf16(scratch, bytes, value->s.n)); return;
+    case F_ASTR: buf_add_json(out, str_from_8bit(scratch, bytes, value->s.n)); return;
     case F_WCHARS: {
         Rd r = rd_from_str(value->s);
-        json_add_string(out, rd_wstr(&r, scratch));
+        buf_add_json(out, rd_wstr(&r, scratch));
         return;
     }
-    case F_SID: json_add_string(out, sid_to_text(scratch, value->s)); return;
+    case F_SID: buf_add_json(out, sid_to_text(scratch, value->s)); return;
     case F_BYTES: json_add_hex_bytes(out, value->s); return;
     case F_ID:
     case F_ALIGN: return;
@@ -476,7 +460,7 @@ size_t spec_json(const EventSpec *spec, const SpecPayload *payload, Arena *scrat
         Rd before = w.r;
         if (field->type != F_ALIGN) {
             if (any) buf_add_char(out, ',');
-            json_add_string(out, str_from_c(field->name));
+            buf_add_json(out, str_from_c(field->name));
             buf_add_char(out, ':');
         }
         if (json_add_field(&w, field)) {

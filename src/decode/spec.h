@@ -144,7 +144,5 @@ size_t spec_json(const EventSpec *spec, const SpecPayload *payload, Arena *scrat
 // Length of the SID field at `r` (4.3) with TOKEN_USER; *sid is the SID itself (empty: none).
 void rd_kernel_sid(Rd *r, unsigned pointer_size, Str *sid);
 Str sid_to_text(Arena *arena, Str sid); // "S-1-5-18"; p == NULL when malformed or empty
-// Appends a JSON string with its quotes.
-void json_add_string(Buf *out, Str text);
 
 #endif

@@ -217,5 +217,5 @@ void message_json(Buf *out, const FieldsWalk *event) {
     }
     buf_add_c(out, "\"_message\":");
     Str shown = str_trim(buf_str(&text)); // a cut may fall into a character
-    json_add_string(out, str_from_8bit(event->scratch, (const uint8_t *)shown.p, shown.n));
+    buf_add_json(out, str_from_8bit(event->scratch, (const uint8_t *)shown.p, shown.n));
 }

@@ -140,20 +140,6 @@ static int64_t scaled(int64_t v, int64_t factor) {
 
 // ---------------------------------------------------------------- nested values
 
-static void json_add_text(Buf *out, Str s) {
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        if (c == '"' || c == '\\')
-            buf_addf(out, "\\%c", c);
-        else if (c < 0x20)
-            buf_addf(out, "\\u%04x", c);
-        else
-            buf_add_char(out, (char)c);
-    }
-    buf_add_char(out, '"');
-}
-
 static void json_add_cell(Buf *out, const Cell *cell) {
     switch (cell->type) {
     case CELL_NULL: buf_add_c(out, "null"); break;
@@ -166,7 +152,7 @@ static void json_add_cell(Buf *out, const Cell *cell) {
         else
             buf_add_c(out, "null");
         break;
-    case CELL_TEXT: json_add_text(out, cell->text); break;
+    case CELL_TEXT: buf_add_json(out, cell->text); break;
     }
 }
 
@@ -212,7 +198,7 @@ static void json_add_struct(Json *json, duckdb_vector vector, duckdb_logical_typ
         char *name = duckdb_struct_type_child_name(type, i);
         duckdb_logical_type child = duckdb_struct_type_child_type(type, i);
         if (i) buf_add_char(json->out, ',');
-        json_add_text(json->out, str_from_c(name));
+        buf_add_json(json->out, str_from_c(name));
         buf_add_char(json->out, ':');
         json_add_value(json, duckdb_struct_vector_get_child(vector, i), child, row);
         duckdb_destroy_logical_type(&child);

@@ -76,19 +76,10 @@ Status duck_error(Err *err, const char *message) {
     return err_set(err, status_of(text), STR_FMT, STR_ARG(text));
 }
 
-static void add_quoted(Buf *sql, Str text, char quote) {
-    buf_add_char(sql, quote);
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == quote) buf_add_char(sql, quote);
-        buf_add_char(sql, text.p[i]);
-    }
-    buf_add_char(sql, quote);
-}
-
 void sql_add_text(Buf *sql, Str text) {
-    add_quoted(sql, text, '\'');
+    buf_add_quoted(sql, text, '\'');
 }
 
 void sql_add_name(Buf *sql, Str name) {
-    add_quoted(sql, name, '"');
+    buf_add_quoted(sql, name, '"');
 }

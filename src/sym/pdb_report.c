@@ -16,20 +16,6 @@ typedef struct Report {
     size_t rows;
 } Report;
 
-static void add_json_text(Buf *out, Str s) {
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        if (c == '"' || c == '\\')
-            buf_addf(out, "\\%c", c);
-        else if (c < 0x20)
-            buf_addf(out, "\\u%04x", c);
-        else
-            buf_add_char(out, (char)c);
-    }
-    buf_add_char(out, '"');
-}
-
 // A name of the file as valid, printable UTF-8: it is text of a stranger.
 static Str clean(Report *r, Str s) {
     Str text = str_from_8bit(&r->arena, (const uint8_t *)s.p, s.n);
@@ -50,7 +36,7 @@ static void fact(Report *r, const char *key, const char *label, Str value, bool 
     if (number)
         buf_add(r->out, value);
     else
-        add_json_text(r->out, value);
+        buf_add_json(r->out, value);
 }
 
 static void number_fact(Report *r, const char *key, const char *label, uint64_t value) {
@@ -195,7 +181,7 @@ static void function_row(Report *r, const SymRange *range, const SymFunction *f)
         buf_addf(r->out,
                  "{\"rva\":%" PRIu32 ",\"size\":%" PRIu32 ",\"kind\":\"%s\",\"name\":", range->rva,
                  range->size, symbol_kind_name(f->kind));
-        add_json_text(r->out, name);
+        buf_add_json(r->out, name);
         if (f->folded) buf_addf(r->out, ",\"folded\":%" PRIu32, f->folded);
         buf_add_c(r->out, "}");
         return;
@@ -237,7 +223,7 @@ static void line_row(Report *r, const PdbLines *lines, const LineRow *row) {
     if (r->options->json) {
         buf_addf(r->out, "{\"rva\":%" PRIu32 ",\"size\":%" PRIu32 ",\"line\":%" PRIu32 ",\"file\":",
                  row->start, row->end - row->start, row->line);
-        add_json_text(r->out, file);
+        buf_add_json(r->out, file);
         buf_add_char(r->out, '}');
         return;
     }
@@ -272,10 +258,10 @@ static void frame_row(Report *r, const SymAddress *at, const SourceFrame *frame)
     Str file = clean(r, frame->file);
     if (r->options->json) {
         buf_addf(r->out, "%s{\"name\":", r->rows++ ? "," : "");
-        add_json_text(r->out, name);
+        buf_add_json(r->out, name);
         buf_addf(r->out, ",\"inlined\":%s,\"line\":%" PRIu32 ",\"file\":",
                  frame->inlined ? "true" : "false", frame->line);
-        add_json_text(r->out, file);
+        buf_add_json(r->out, file);
         buf_add_char(r->out, '}');
         return;
     }

@@ -273,19 +273,6 @@ static void write_folded(const Flame *flame, size_t max_bytes, FlameSink *sink, 
 
 // ---------------------------------------------------------------- speedscope
 
-static void add_json_text(Buf *out, Str text) {
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (c == '"' || c == '\\') buf_add_char(out, '\\');
-        if (c < ' ')
-            buf_addf(out, "\\u%04x", c);
-        else
-            buf_add_char(out, (char)c);
-    }
-    buf_add_char(out, '"');
-}
-
 typedef struct ProfileLines { // the heaviest `kept` of all stacks, and numbers of their labels
     const Line *lines;
     size_t count, kept;
@@ -302,7 +289,7 @@ static void add_profile(const Flame *flame, const ProfileLines *profile, unsigne
     Buf *out = &sink->text;
     int64_t rest = 0;
     buf_add_c(out, "{\"type\":\"sampled\",\"name\":");
-    add_json_text(out, side ? flame->baseline_name : flame->name);
+    buf_add_json(out, side ? flame->baseline_name : flame->name);
     buf_add_c(out, ",\"unit\":\"microseconds\",\"startValue\":0,\"endValue\":");
     add_us(out, flame->nodes.items[0].total[side]);
     buf_add_c(out, ",\"samples\":[");
@@ -358,7 +345,7 @@ static void add_frames(const Flame *flame, const uint32_t *numbers, FlameSink *s
         if (numbers[i]) names[numbers[i]] = flame->labels.items[i];
     for (size_t i = 1; i < flame->labels.count && names[i].p; i++) {
         buf_add_c(&sink->text, ",{\"name\":");
-        add_json_text(&sink->text, names[i]);
+        buf_add_json(&sink->text, names[i]);
         buf_add_char(&sink->text, '}');
         flush(sink);
     }
@@ -372,7 +359,7 @@ static void add_speedscope(const Flame *flame, const Line *lines, size_t count, 
     ProfileLines profile = {lines, count, kept, numbers};
     buf_add_c(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                    "\"exporter\":\"etw-mcp\",\"name\":");
-    add_json_text(out, flame->name);
+    buf_add_json(out, flame->name);
     buf_add_c(out, ",\"shared\":{\"frames\":[{\"name\":\"[not shown]\"}");
     add_frames(flame, numbers, sink);
     buf_add_c(out, "]},\"profiles\":[");

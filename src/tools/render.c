@@ -328,33 +328,17 @@ Str doc_markdown_whole(Doc *doc) {
     return layout_text(&layout);
 }
 
-static void csv_cell(Str text, Buf *out) {
-    bool quote = false;
-    for (size_t i = 0; i < text.n && !quote; i++)
-        quote = text.p[i] == '"' || text.p[i] == ',' || text.p[i] == '\n' || text.p[i] == '\r';
-    if (!quote) {
-        buf_add(out, text);
-        return;
-    }
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '"') buf_add_char(out, '"');
-        buf_add_char(out, text.p[i]);
-    }
-    buf_add_char(out, '"');
-}
-
 static void csv_section(const DocSection *section, Arena *arena, Buf *out) {
     for (size_t i = 0; i < section->column_count; i++) {
         if (i) buf_add_char(out, ',');
-        csv_cell(section->columns[i].title, out);
+        buf_add_csv(out, section->columns[i].title);
     }
     buf_add_c(out, "\r\n");
     for (size_t row = 0; row < section->row_count; row++) {
         for (size_t i = 0; i < section->column_count; i++) {
             const Cell *cell = &section->cells[row * section->column_count + i];
             if (i) buf_add_char(out, ',');
-            csv_cell(format_plain(section->columns[i].format, cell, arena), out);
+            buf_add_csv(out, format_plain(section->columns[i].format, cell, arena));
         }
         buf_add_c(out, "\r\n");
     }

@@ -156,6 +156,42 @@ static void test_buf(void **state) {
     assert_string_equal(str_to_c(&arena, (Str){"abc", 2}), "ab");
 }
 
+static void test_quoted(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *json, *sql, *csv;
+    } CASES[] = {
+        {"",             "\"\"",                      "''",             ""                  },
+        {"plain",        "\"plain\"",                 "'plain'",        "plain"             },
+        {"it's",         "\"it's\"",                  "'it''s'",        "it's"              },
+        {"''",           "\"''\"",                    "''''''",         "''"                },
+        {"a \"b\" \\",   "\"a \\\"b\\\" \\\\\"",      "'a \"b\" \\'",   "\"a \"\"b\"\" \\\""},
+        {"a,b",          "\"a,b\"",                   "'a,b'",          "\"a,b\""           },
+        {"a\r\nb",       "\"a\\u000d\\u000ab\"",      "'a\r\nb'",       "\"a\r\nb\""        },
+        {"\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"", "'\x01\x1f\x7f'", "\x01\x1f\x7f"      },
+        {"\xC3\xA9",     "\"\xC3\xA9\"",              "'\xC3\xA9'",     "\xC3\xA9"          },
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        AUTO(buf_done) Buf json = {0};
+        AUTO(buf_done) Buf sql = {0};
+        AUTO(buf_done) Buf csv = {0};
+        buf_add_json(&json, s(CASES[i].text));
+        buf_add_quoted(&sql, s(CASES[i].text), '\'');
+        buf_add_csv(&csv, s(CASES[i].text));
+        assert_str(buf_str(&json), CASES[i].json);
+        assert_str(buf_str(&sql), CASES[i].sql);
+        assert_str(buf_str(&csv), CASES[i].csv);
+    }
+    AUTO(buf_done) Buf small = {.max = 6};
+    buf_add_json(&small, STR("\0longer"));
+    assert_true(small.cut);
+    assert_string_equal(small.p, "\"");
+    buf_clear(&small);
+    buf_add_json(&small, STR("longer")); // what there is room for, not nothing
+    assert_true(small.cut);
+    assert_str(buf_str(&small), "\"longe");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compare_and_find),
@@ -164,6 +200,7 @@ int main(void) {
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_buf),
+        cmocka_unit_test(test_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
