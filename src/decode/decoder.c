@@ -85,6 +85,23 @@ static int fit(const StackEntry *entry, uint16_t cpu, uint32_t tid) {
     return tid == ETL_NO_ID ? FIT_WEAK : FIT_NONE;
 }
 
+// The entry of time `ticks`, from `first` on, that fits best; SIZE_MAX: none. With `unclaimed`,
+// those that an event has taken do not count.
+static size_t best_entry(const World *world, size_t first, int64_t ticks, uint16_t cpu,
+                         uint32_t tid, bool unclaimed) {
+    const StackEntry *entries = world->stacks.items;
+    size_t best = SIZE_MAX;
+    int best_fit = FIT_NONE;
+    for (size_t i = first; i < world->stacks.count && entries[i].ticks == ticks; i++) {
+        if (unclaimed && atomic_load_explicit(&world->claimed[i], memory_order_relaxed)) continue;
+        int how = fit(&entries[i], cpu, tid);
+        if (how <= best_fit) continue;
+        best = i;
+        best_fit = how;
+    }
+    return best;
+}
+
 static uint32_t inline_stack(Decoder *decoder) {
     const World *world = decoder->world;
     StackCursor *cursor = decoder->stacks;
@@ -107,35 +124,18 @@ uint32_t decoder_stack(Decoder *decoder, const EtlEvent *event, uint32_t tid) {
     if (cursor->at && entries[cursor->at - 1].ticks >= event->ticks)
         cursor->at = first_entry(world, event->ticks);
     while (cursor->at < count && entries[cursor->at].ticks < event->ticks) cursor->at++;
-    while (true) {
-        size_t best = SIZE_MAX;
-        int best_fit = FIT_NONE;
-        for (size_t i = cursor->at; i < count && entries[i].ticks == event->ticks; i++) {
-            if (atomic_load_explicit(&world->claimed[i], memory_order_relaxed)) continue;
-            int how = fit(&entries[i], event->cpu, tid);
-            if (how <= best_fit) continue;
-            best = i;
-            best_fit = how;
-        }
+    size_t best;
+    do {
+        best = best_entry(world, cursor->at, event->ticks, event->cpu, tid, true);
         if (best == SIZE_MAX) return 0;
         // Another worker may have taken it meanwhile; then the next best is this event's.
-        if (atomic_exchange(&world->claimed[best], 1)) continue;
-        cursor->taken++;
-        return entries[best].stack_id;
-    }
+    } while (atomic_exchange(&world->claimed[best], 1));
+    cursor->taken++;
+    return entries[best].stack_id;
 }
 
 uint32_t decoder_stack_at(Decoder *decoder, int64_t ticks, uint16_t cpu, uint32_t tid) {
     const World *world = decoder->world;
-    const StackEntry *entries = world->stacks.items;
-    uint32_t best = 0;
-    int best_fit = FIT_NONE;
-    for (size_t i = first_entry(world, ticks); i < world->stacks.count && entries[i].ticks == ticks;
-         i++) {
-        int how = fit(&entries[i], cpu, tid);
-        if (how <= best_fit) continue;
-        best = entries[i].stack_id;
-        best_fit = how;
-    }
-    return best;
+    size_t best = best_entry(world, first_entry(world, ticks), ticks, cpu, tid, false);
+    return best == SIZE_MAX ? 0 : world->stacks.items[best].stack_id;
 }
