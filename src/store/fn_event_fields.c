@@ -3,6 +3,7 @@
 // may run it.
 #include "store/duck.h"
 #include "store/event_schemas.h"
+#include "store/fn_vector.h"
 
 typedef enum FieldFunction {
     FN_JSON,
@@ -21,50 +22,23 @@ static void on_bind(duckdb_bind_info info) {
         duckdb_scalar_function_bind_set_error(info, err.text);
 }
 
-typedef struct InColumn {
-    uint64_t *valid; // NULL: every row
-    void *data;
-} InColumn;
-
-static InColumn column_of(duckdb_data_chunk input, idx_t index) {
-    duckdb_vector vector = duckdb_data_chunk_get_vector(input, index);
-    return (InColumn){duckdb_vector_get_validity(vector), duckdb_vector_get_data(vector)};
-}
-
-static bool is_null(const InColumn *column, idx_t row) {
-    return column->valid && !duckdb_validity_row_is_valid(column->valid, row);
-}
-
-static Str text_of(const InColumn *column, idx_t row) {
-    duckdb_string_t *values = column->data;
-    const duckdb_string_t *value = &values[row];
-    bool inlined = value->value.inlined.length <= 12;
-    return (Str){inlined ? value->value.inlined.inlined : value->value.pointer.ptr,
-                 value->value.inlined.length};
-}
-
-static void set_null(duckdb_vector output, idx_t row) {
-    duckdb_vector_ensure_validity_writable(output);
-    duckdb_validity_set_row_invalid(duckdb_vector_get_validity(output), row);
-}
-
 static void run_json(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
     const EventSchemas *schemas = duckdb_scalar_function_get_extra_info(info);
-    InColumn ids = column_of(input, 0), payloads = column_of(input, 1), pids = {0};
+    InColumn ids = in_column(input, 0), payloads = in_column(input, 1), pids = {0};
     bool has_pid = duckdb_data_chunk_get_column_count(input) > 2;
-    if (has_pid) pids = column_of(input, 2);
+    if (has_pid) pids = in_column(input, 2);
     AUTO(arena_done) Arena scratch = {0};
     AUTO(buf_done) Buf json = {0};
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
-        if (is_null(&ids, row) || is_null(&payloads, row)) {
-            set_null(output, row);
+        if (in_is_null(&ids, row) || in_is_null(&payloads, row)) {
+            out_null(output, row);
             continue;
         }
         uint32_t pid = ETL_NO_ID;
-        if (has_pid && !is_null(&pids, row)) pid = ((const uint32_t *)pids.data)[row];
+        if (has_pid && !in_is_null(&pids, row)) pid = ((const uint32_t *)pids.data)[row];
         EventSchema class = event_schema_of(schemas, ((const uint32_t *)ids.data)[row]);
         FieldsReport report;
-        Str payload = text_of(&payloads, row);
+        Str payload = in_text(&payloads, row);
         buf_clear(&json);
         if (class.schema) {
             if (scratch.used_bytes) arena_clear(&scratch);
@@ -72,7 +46,7 @@ static void run_json(duckdb_function_info info, duckdb_data_chunk input, duckdb_
         } else {
             fields_raw_json(payload, class.why, &json);
         }
-        duckdb_vector_assign_string_element_len(output, row, json.p, json.n);
+        out_text(output, row, buf_str(&json));
     }
 }
 
@@ -87,7 +61,7 @@ static bool set_value(duckdb_vector output, void *data, idx_t row, FieldFunction
     case FN_F64: ((double *)data)[row] = value->f64; return number || value->kind == FIELDS_F64;
     case FN_TEXT:
         if (value->kind == FIELDS_NONE) return false;
-        duckdb_vector_assign_string_element_len(output, row, value->text.p, value->text.n);
+        out_text(output, row, value->text);
         return true;
     case FN_JSON:
     case FN_JSON_PID:
@@ -99,21 +73,21 @@ static bool set_value(duckdb_vector output, void *data, idx_t row, FieldFunction
 static void run_field(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output,
                       FieldFunction function) {
     const EventSchemas *schemas = duckdb_scalar_function_get_extra_info(info);
-    InColumn ids = column_of(input, 0), payloads = column_of(input, 1), names = column_of(input, 2);
+    InColumn ids = in_column(input, 0), payloads = in_column(input, 1), names = in_column(input, 2);
     void *data = duckdb_vector_get_data(output);
     AUTO(arena_done) Arena scratch = {0};
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
-        if (is_null(&ids, row) || is_null(&payloads, row) || is_null(&names, row)) {
-            set_null(output, row);
+        if (in_is_null(&ids, row) || in_is_null(&payloads, row) || in_is_null(&names, row)) {
+            out_null(output, row);
             continue;
         }
         EventSchema class = event_schema_of(schemas, ((const uint32_t *)ids.data)[row]);
         FieldsValue value = {0};
         if (scratch.used_bytes) arena_clear(&scratch);
         if (class.schema)
-            value = fields_value(class.schema, text_of(&payloads, row), ETL_NO_ID,
-                                 text_of(&names, row), function == FN_TEXT, &scratch);
-        if (!set_value(output, data, row, function, &value)) set_null(output, row);
+            value = fields_value(class.schema, in_text(&payloads, row), ETL_NO_ID,
+                                 in_text(&names, row), function == FN_TEXT, &scratch);
+        if (!set_value(output, data, row, function, &value)) out_null(output, row);
     }
 }
 
@@ -128,19 +102,19 @@ FIELD_FUNCTION(run_text, FN_TEXT)
 
 static void run_names(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
     const EventSchemas *schemas = duckdb_scalar_function_get_extra_info(info);
-    InColumn ids = column_of(input, 0);
+    InColumn ids = in_column(input, 0);
     AUTO(buf_done) Buf text = {0};
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
         EventSchema class = {0};
-        if (!is_null(&ids, row))
+        if (!in_is_null(&ids, row))
             class = event_schema_of(schemas, ((const uint32_t *)ids.data)[row]);
         if (!class.schema) {
-            set_null(output, row);
+            out_null(output, row);
             continue;
         }
         buf_clear(&text);
         fields_list(class.schema, &text);
-        duckdb_vector_assign_string_element_len(output, row, text.p ? text.p : "", text.n);
+        out_text(output, row, buf_str(&text));
     }
 }
 
@@ -165,20 +139,14 @@ static const struct {
      run_names                                                                                                 },
 };
 
-static void add_parameter(duckdb_scalar_function function, duckdb_type kind) {
-    duckdb_logical_type type = duckdb_create_logical_type(kind);
-    duckdb_scalar_function_add_parameter(function, type);
-    duckdb_destroy_logical_type(&type);
-}
-
 static duckdb_scalar_function function_make(size_t index, EventSchemas *schemas) {
     duckdb_scalar_function function = duckdb_create_scalar_function();
     duckdb_scalar_function_set_name(function, FUNCTIONS[index].name);
-    add_parameter(function, DUCKDB_TYPE_UINTEGER);
+    scalar_add_parameter(function, DUCKDB_TYPE_UINTEGER);
     if (FUNCTIONS[index].second != DUCKDB_TYPE_INVALID)
-        add_parameter(function, FUNCTIONS[index].second);
+        scalar_add_parameter(function, FUNCTIONS[index].second);
     if (FUNCTIONS[index].third != DUCKDB_TYPE_INVALID)
-        add_parameter(function, FUNCTIONS[index].third);
+        scalar_add_parameter(function, FUNCTIONS[index].third);
     duckdb_logical_type result = duckdb_create_logical_type(FUNCTIONS[index].result);
     duckdb_scalar_function_set_return_type(function, result);
     duckdb_destroy_logical_type(&result);

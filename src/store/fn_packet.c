@@ -3,33 +3,7 @@
 
 #include "decode/packet.h"
 #include "store/duck.h"
-
-typedef struct InColumn {
-    uint64_t *valid; // NULL: every row
-    void *data;
-} InColumn;
-
-static InColumn column_of(duckdb_data_chunk input, idx_t index) {
-    duckdb_vector vector = duckdb_data_chunk_get_vector(input, index);
-    return (InColumn){duckdb_vector_get_validity(vector), duckdb_vector_get_data(vector)};
-}
-
-static bool is_null(const InColumn *column, idx_t row) {
-    return column->valid && !duckdb_validity_row_is_valid(column->valid, row);
-}
-
-static Str bytes_of(const InColumn *column, idx_t row) {
-    duckdb_string_t *values = column->data;
-    const duckdb_string_t *value = &values[row];
-    bool inlined = value->value.inlined.length <= 12;
-    return (Str){inlined ? value->value.inlined.inlined : value->value.pointer.ptr,
-                 value->value.inlined.length};
-}
-
-static void set_null(duckdb_vector output, idx_t row) {
-    duckdb_vector_ensure_validity_writable(output);
-    duckdb_validity_set_row_invalid(duckdb_vector_get_validity(output), row);
-}
+#include "store/fn_vector.h"
 
 // ---------------------------------------------------------------- the structure
 
@@ -111,14 +85,14 @@ typedef struct StructOut {
 
 static void put_number(StructOut *out, Member member, bool present, int64_t value) {
     out->numbers[member][out->row] = value;
-    if (!present) set_null(out->child[member], out->row);
+    if (!present) out_null(out->child[member], out->row);
 }
 
 static void put_str(StructOut *out, Member member, Str text) {
     if (text.p && text.n)
-        duckdb_vector_assign_string_element_len(out->child[member], out->row, text.p, text.n);
+        out_text(out->child[member], out->row, text);
     else
-        set_null(out->child[member], out->row);
+        out_null(out->child[member], out->row);
 }
 
 static void put_cid(StructOut *out, Member member, const uint8_t *cid, size_t n) {
@@ -180,19 +154,20 @@ static void put_packet(StructOut *out, const Packet *packet) {
 
 static void run_decode(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
     (void)info;
-    InColumn bytes = column_of(input, 0), media = column_of(input, 1), size = column_of(input, 2);
+    InColumn bytes = in_column(input, 0), media = in_column(input, 1), size = in_column(input, 2);
     StructOut out;
     for (unsigned i = 0; i < MEMBERS; i++) {
         out.child[i] = duckdb_struct_vector_get_child(output, i);
         out.numbers[i] = duckdb_vector_get_data(out.child[i]);
     }
     for (out.row = 0; out.row < duckdb_data_chunk_get_size(input); out.row++) {
-        if (is_null(&bytes, out.row) || is_null(&media, out.row) || is_null(&size, out.row)) {
-            for (unsigned i = 0; i < MEMBERS; i++) set_null(out.child[i], out.row);
-            set_null(output, out.row);
+        if (in_is_null(&bytes, out.row) || in_is_null(&media, out.row) ||
+            in_is_null(&size, out.row)) {
+            for (unsigned i = 0; i < MEMBERS; i++) out_null(out.child[i], out.row);
+            out_null(output, out.row);
             continue;
         }
-        PacketInput frame = {.bytes = bytes_of(&bytes, out.row),
+        PacketInput frame = {.bytes = in_text(&bytes, out.row),
                              .media = ((const uint32_t *)media.data)[out.row],
                              .original = ((const uint32_t *)size.data)[out.row]};
         Packet packet;
@@ -204,22 +179,22 @@ static void run_decode(duckdb_function_info info, duckdb_data_chunk input, duckd
 // ---------------------------------------------------------------- text and bytes
 
 static void run_print(duckdb_data_chunk input, duckdb_vector output, bool json) {
-    InColumn bytes = column_of(input, 0), media = column_of(input, 1), size = column_of(input, 2);
-    InColumn sent = column_of(input, 3);
+    InColumn bytes = in_column(input, 0), media = in_column(input, 1), size = in_column(input, 2);
+    InColumn sent = in_column(input, 3);
     AUTO(buf_done) Buf text = {0};
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
-        if (is_null(&bytes, row) || is_null(&media, row) || is_null(&size, row) ||
-            is_null(&sent, row)) {
-            set_null(output, row);
+        if (in_is_null(&bytes, row) || in_is_null(&media, row) || in_is_null(&size, row) ||
+            in_is_null(&sent, row)) {
+            out_null(output, row);
             continue;
         }
-        PacketInput frame = {.bytes = bytes_of(&bytes, row),
+        PacketInput frame = {.bytes = in_text(&bytes, row),
                              .media = ((const uint32_t *)media.data)[row],
                              .original = ((const uint32_t *)size.data)[row],
                              .sent = ((const bool *)sent.data)[row]};
         buf_clear(&text);
         packet_print(&frame, json, &text);
-        duckdb_vector_assign_string_element_len(output, row, text.n ? text.p : "", text.n);
+        out_text(output, row, buf_str(&text));
     }
 }
 
@@ -235,16 +210,16 @@ static void run_json(duckdb_function_info info, duckdb_data_chunk input, duckdb_
 
 static void run_slice(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
     (void)info;
-    InColumn bytes = column_of(input, 0), from = column_of(input, 1), size = column_of(input, 2);
+    InColumn bytes = in_column(input, 0), from = in_column(input, 1), size = in_column(input, 2);
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(input); row++) {
-        if (is_null(&bytes, row) || is_null(&from, row) || is_null(&size, row)) {
-            set_null(output, row);
+        if (in_is_null(&bytes, row) || in_is_null(&from, row) || in_is_null(&size, row)) {
+            out_null(output, row);
             continue;
         }
         size_t start = ((const uint32_t *)from.data)[row];
         Str part =
-            str_slice(bytes_of(&bytes, row), start, start + ((const uint32_t *)size.data)[row]);
-        duckdb_vector_assign_string_element_len(output, row, part.n ? part.p : "", part.n);
+            str_slice(in_text(&bytes, row), start, start + ((const uint32_t *)size.data)[row]);
+        out_text(output, row, part);
     }
 }
 
@@ -289,9 +264,7 @@ static duckdb_scalar_function function_make(size_t index) {
     duckdb_scalar_function_set_name(function, FUNCTIONS[index].name);
     for (unsigned i = 0; i < PARAMETERS_MAX; i++) {
         if (FUNCTIONS[index].parameters[i] == DUCKDB_TYPE_INVALID) break;
-        duckdb_logical_type type = duckdb_create_logical_type(FUNCTIONS[index].parameters[i]);
-        duckdb_scalar_function_add_parameter(function, type);
-        duckdb_destroy_logical_type(&type);
+        scalar_add_parameter(function, FUNCTIONS[index].parameters[i]);
     }
     duckdb_logical_type result = FUNCTIONS[index].result == DUCKDB_TYPE_STRUCT
                                      ? struct_type()

@@ -1,8 +1,7 @@
 // Symbols as tables of SQL: frame_symbols() and frame_lines(). Their rows are found when a query
 // that reads them starts, which is when names are first needed.
+#include "store/fn_vector.h"
 #include "tools/symbols_internal.h"
-
-#include <duckdb.h>
 
 typedef struct Scan { // of one query
     ModuleNames *names;
@@ -62,12 +61,10 @@ static void add_columns(duckdb_bind_info info, const SqlColumn *columns, size_t 
 }
 
 static void set_text(duckdb_vector vector, idx_t row, Str text) {
-    if (text.n) {
-        duckdb_vector_assign_string_element_len(vector, row, text.p, text.n);
-        return;
-    }
-    duckdb_vector_ensure_validity_writable(vector);
-    duckdb_validity_set_row_invalid(duckdb_vector_get_validity(vector), row);
+    if (text.n)
+        out_text(vector, row, text);
+    else
+        out_null(vector, row);
 }
 
 // ---------------------------------------------------------------- frame_symbols()
