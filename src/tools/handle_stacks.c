@@ -26,6 +26,12 @@ Str stack_function_label(const StackSet *set, uint32_t function, Arena *arena) {
     return str_format(arena, STR_FMT "!" STR_FMT, STR_ARG(f->module), STR_ARG(f->name));
 }
 
+Str stack_call_headline(const StackCall *stacks, const char *what, uint32_t function) {
+    Str label = stack_function_label(stacks->set, function, stacks->arena);
+    return format_clean(str_format(stacks->arena, "**%s " STR_FMT "**", what, STR_ARG(label)),
+                        stacks->arena);
+}
+
 // ---------------------------------------------------------------- the query
 
 typedef struct Query {

@@ -49,6 +49,8 @@ void stack_call_note_function(StackCall *stacks, uint32_t function);
 const Value *stack_call_value(const StackCall *stacks, const char *name);
 // "module!function", or the function alone when it names its module already.
 Str stack_function_label(const StackSet *set, uint32_t function, Arena *arena);
+// "**Callers of module!function**", for `what` "Callers of".
+Str stack_call_headline(const StackCall *stacks, const char *what, uint32_t function);
 // Suggests a call of `tool` about the function; false when its name is unfit for that.
 bool stack_call_next(StackCall *stacks, const char *tool, uint32_t function);
 // Scope line on the unit of hits.

@@ -57,14 +57,6 @@ static DocSection *open_table(StackCall *stacks, bool both) {
     return table;
 }
 
-static Str headline(StackCall *stacks, uint32_t function, bool callers, bool callees) {
-    const char *what = callers && callees ? "Callers and callees" : callers ? "Callers" : "Callees";
-    return format_clean(
-        str_format(stacks->arena, "**%s of " STR_FMT "**", what,
-                   STR_ARG(stack_function_label(stacks->set, function, stacks->arena))),
-        stacks->arena);
-}
-
 static void note_recursion(StackCall *stacks, uint32_t function) {
     int64_t recursive = stack_recursive_weight(&stacks->tree, function);
     if (!recursive) return;
@@ -98,7 +90,8 @@ Status handle_get_function_callers(ToolCall *call, Err *err) {
         bool both = str_eq(direction, STR("both"));
         bool callers = both || str_eq(direction, STR("callers"));
         bool callees = both || !callers;
-        call->doc->headline = headline(&stacks, function, callers, callees);
+        const char *what = both ? "Callers and callees of" : callers ? "Callers of" : "Callees of";
+        call->doc->headline = stack_call_headline(&stacks, what, function);
         doc_scope(call->doc, STR("Hits"), inclusive_text(&stacks, function));
         DocSection *table = open_table(&stacks, both);
         for (int i = 0; i < 2; i++) {

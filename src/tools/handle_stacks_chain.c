@@ -94,14 +94,6 @@ static void note_hidden(StackCall *stacks, const Chain *chain) {
                         STR_ARG(format_integer(chain->hidden_weight / 1000, stacks->arena))));
 }
 
-static Str headline(const ChainCall *call, const char *what) {
-    StackCall *stacks = call->stacks;
-    return format_clean(
-        str_format(stacks->arena, "**%s " STR_FMT "**", what,
-                   STR_ARG(stack_function_label(stacks->set, call->function, stacks->arena))),
-        stacks->arena);
-}
-
 static void finish(StackCall *stacks) {
     stack_call_notes(stacks);
     doc_next(stacks->doc, str_format(stacks->arena, "get_hot_stacks(trace_id=\"" STR_FMT "\")",
@@ -122,7 +114,8 @@ Status handle_walk_stack(ToolCall *call, Err *err) {
         ChainOptions chain_options = options_of(&stacks, callees);
         Chain chain = {0};
         chain_build(&stacks.tree, walk.function, &chain_options, call->arena, &chain);
-        call->doc->headline = headline(&walk, callees ? "Callees below" : "Callers above");
+        call->doc->headline = stack_call_headline(
+            &stacks, callees ? "Callees below" : "Callers above", walk.function);
         stack_call_unit(&stacks);
         put_rows(&walk, &chain, open_table(&walk, STR("main"), (Str){0}), 1);
         note_hidden(&stacks, &chain);
@@ -133,21 +126,6 @@ Status handle_walk_stack(ToolCall *call, Err *err) {
 
 // ---------------------------------------------------------------- butterfly_chain
 
-static void csv_text(Buf *out, Str text) {
-    bool quote = str_find(text, STR("\"")) != SIZE_MAX || str_find(text, STR(",")) != SIZE_MAX ||
-                 str_find(text, STR("\n")) != SIZE_MAX || str_find(text, STR("\r")) != SIZE_MAX;
-    if (!quote) {
-        buf_add(out, text);
-        return;
-    }
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '"') buf_add_char(out, '"');
-        buf_add_char(out, text.p[i]);
-    }
-    buf_add_char(out, '"');
-}
-
 static void csv_row(Buf *out, const ChainCall *call, const Chain *chain, const ChainRow *row,
                     int64_t sign) {
     Arena *arena = call->stacks->arena;
@@ -155,12 +133,12 @@ static void csv_row(Buf *out, const ChainCall *call, const Chain *chain, const C
     Cell frame_hits = cell_i64(row->frame_weight), chain_hits = cell_i64(row->chain_weight);
     Cell share = cell_f64(parent_share(chain, row));
     buf_addf(out, "%lld,", (long long)(sign * (int64_t)row->depth));
-    csv_text(out,
-             format_clean(stack_function_label(call->stacks->set, row->function, arena), arena));
+    buf_add_csv(out,
+                format_clean(stack_function_label(call->stacks->set, row->function, arena), arena));
     buf_addf(
         out, "," STR_FMT "," STR_FMT "," STR_FMT ",", STR_ARG(format_plain(us, &frame_hits, arena)),
         STR_ARG(format_plain(pct, &share, arena)), STR_ARG(format_plain(us, &chain_hits, arena)));
-    csv_text(out, branch_text(call, row));
+    buf_add_csv(out, branch_text(call, row));
     buf_add_char(out, '\n');
 }
 
@@ -225,7 +203,7 @@ Status handle_butterfly_chain(ToolCall *call, Err *err) {
         Str direction = values_text(call->values, "direction");
         bool both = str_eq(direction, STR("both"));
         bool callers = both || str_eq(direction, STR("callers"));
-        call->doc->headline = headline(&chain, "Butterfly of");
+        call->doc->headline = stack_call_headline(&stacks, "Butterfly of", chain.function);
         stack_call_unit(&stacks);
         butterfly(&chain, callers, both || !callers, values_text(call->values, "output_format"));
     }
