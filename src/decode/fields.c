@@ -88,7 +88,7 @@ void fields_raw_json(Str payload, Str why, Buf *out) {
 
 // ---------------------------------------------------------------- one field
 
-enum { NO_FIELD = UINT32_MAX };
+#define NO_FIELD UINT32_MAX
 
 // The field among the siblings from `index` to `end`.
 static uint32_t find_sibling(const ParsedLayout *layout, uint32_t index, uint32_t end, Str name) {

@@ -166,7 +166,7 @@ static size_t total_at(const Layout *layout, size_t level) {
 
 // The most bytes any section may have so that all fit.
 static size_t water_level(const Layout *layout, size_t room) {
-    size_t low = 0, high = LIMIT_REPLY_BYTES * 2;
+    size_t low = 0, high = (size_t)LIMIT_REPLY_BYTES * 2;
     while (low < high) {
         size_t middle = (low + high + 1) / 2;
         if (total_at(layout, middle) <= room)
