@@ -9,6 +9,7 @@
 #include "decode/fields.h"
 #include "decode/replay.h"
 #include "decode/world_build.h"
+#include "tools/format.h"
 
 #include <inttypes.h>
 
@@ -61,7 +62,10 @@ static bool read_format(Str text, DumpFormat *out) {
     return true;
 }
 
-static bool read_option(DumpOptions *options, Str name, Str value) {
+typedef enum OptionRead { OPTION_READ, OPTION_UNKNOWN, OPTION_BAD } OptionRead;
+
+static OptionRead read_option(DumpOptions *options, Str name, Str value) {
+    bool good = value.n > 0;
     if (str_eq(name, STR("--provider")))
         options->provider = value;
     else if (str_eq(name, STR("--event")))
@@ -69,17 +73,37 @@ static bool read_option(DumpOptions *options, Str name, Str value) {
     else if (str_eq(name, STR("--process")))
         options->process = value;
     else if (str_eq(name, STR("--from")))
-        return read_seconds(value, &options->has_from, &options->from_s);
+        good = read_seconds(value, &options->has_from, &options->from_s);
     else if (str_eq(name, STR("--to")))
-        return read_seconds(value, &options->has_to, &options->to_s);
+        good = read_seconds(value, &options->has_to, &options->to_s);
     else if (str_eq(name, STR("--format")))
-        return read_format(value, &options->format);
+        good = read_format(value, &options->format);
+    else
+        return OPTION_UNKNOWN;
+    return good ? OPTION_READ : OPTION_BAD;
+}
+
+// The forms that other commands name by a flag, before or behind the command.
+static bool read_form(Str name, DumpOptions *options) {
+    if (str_eq(name, STR("--json")))
+        options->format = DUMP_JSONL;
+    else if (str_eq(name, STR("--csv")))
+        options->format = DUMP_CSV;
     else
         return false;
     return true;
 }
 
+static ExitCode check_options(const DumpOptions *options) {
+    if (!options->path.n) return usage_error("dump wants a trace: etw-mcp dump TRACE");
+    if (options->has_from && options->has_to && options->from_s >= options->to_s)
+        return usage_error("dump: --from %g is not before --to %g", options->from_s, options->to_s);
+    return EXIT_OK;
+}
+
 static ExitCode read_options(const Cli *cli, DumpOptions *options) {
+    if (cli->format == REPLY_JSON) options->format = DUMP_JSONL;
+    if (cli->format == REPLY_CSV) options->format = DUMP_CSV;
     for (size_t i = 1; i < cli->word_count; i++) {
         Str name = cli->words[i], value = {0};
         if (!str_starts(name, STR("--"))) {
@@ -87,6 +111,7 @@ static ExitCode read_options(const Cli *cli, DumpOptions *options) {
             options->path = name;
             continue;
         }
+        if (read_form(name, options)) continue;
         size_t equals = str_find(name, STR("="));
         if (equals != SIZE_MAX) {
             value = str_slice(name, equals + 1, name.n);
@@ -94,12 +119,14 @@ static ExitCode read_options(const Cli *cli, DumpOptions *options) {
         } else if (i + 1 < cli->word_count) {
             value = cli->words[++i];
         }
-        if (!read_option(options, name, value))
-            return usage_error("dump: \"" STR_FMT "\" is no option, or \"" STR_FMT
-                               "\" no value for it",
-                               STR_ARG(name), STR_ARG(value));
+        OptionRead read = read_option(options, name, value);
+        if (read == OPTION_UNKNOWN)
+            return usage_error("dump: \"" STR_FMT "\" is no option of it", STR_ARG(name));
+        if (read == OPTION_BAD)
+            return usage_error("dump: \"" STR_FMT "\" is no value for " STR_FMT, STR_ARG(value),
+                               STR_ARG(name));
     }
-    return options->path.n ? EXIT_OK : usage_error("dump wants a trace: etw-mcp dump TRACE");
+    return check_options(options);
 }
 
 // ---------------------------------------------------------------- choosing
@@ -113,14 +140,24 @@ static bool is_number(Str text, uint64_t wanted) {
     return str_to_u64(text, &number) && number == wanted;
 }
 
-static bool class_wanted(const DumpOptions *options, const EventClass *class,
+// Classic events have an opcode and no id.
+static unsigned event_number(const EventClass *class) {
+    return class->key.kind == ETL_CLASSIC ? class->key.opcode : class->key.id;
+}
+
+// What has no name goes by its number.
+static void name_class(const EventClass *class, Str guid, Arena *arena, ClassDescription *about) {
+    if (!about->provider_name.n) about->provider_name = str_copy(arena, guid);
+    if (!about->event_name.n)
+        about->event_name = str_format(arena, "Event %u", event_number(class));
+}
+
+static bool class_wanted(const DumpOptions *options, const EventClass *class, Str guid,
                          const ClassDescription *about) {
-    char guid[GUID_TEXT_SIZE];
-    guid_to_text(&class->key.provider, guid);
-    bool provider = contains(about->provider_name, options->provider) ||
-                    contains(str_from_c(guid), options->provider);
-    bool event =
-        contains(about->event_name, options->event) || is_number(options->event, class->key.id);
+    bool provider =
+        contains(about->provider_name, options->provider) || contains(guid, options->provider);
+    bool event = contains(about->event_name, options->event) ||
+                 is_number(options->event, event_number(class));
     return provider && event;
 }
 
@@ -131,9 +168,12 @@ static const DumpClass *class_of(Dump *dump, const EtlEvent *event) {
     DumpClass *item = &dump->items[index];
     if (item->known) return item;
     const EventClass *class = &dump->classes->items.items[index];
+    char guid[GUID_TEXT_SIZE];
+    guid_to_text(&class->key.provider, guid);
     item->known = true;
     describe_class(dump->describer, class, &dump->arena, &item->about);
-    item->wanted = class_wanted(dump->options, class, &item->about);
+    name_class(class, str_from_c(guid), &dump->arena, &item->about);
+    item->wanted = class_wanted(dump->options, class, str_from_c(guid), &item->about);
     if (item->wanted && item->about.schema.n)
         item->schema = schema_parse(item->about.schema, &dump->arena);
     return item;
@@ -147,23 +187,6 @@ static void flush(Dump *dump) {
     dump->started = true;
 }
 
-static void add_provider(Buf *out, const DumpClass *item, const EtlEvent *event) {
-    char guid[GUID_TEXT_SIZE];
-    if (item->about.provider_name.n) {
-        buf_add(out, item->about.provider_name);
-        return;
-    }
-    guid_to_text(&event->provider, guid);
-    buf_add_c(out, guid);
-}
-
-static void add_event_name(Buf *out, const DumpClass *item, const EtlEvent *event) {
-    if (item->about.event_name.n)
-        buf_add(out, item->about.event_name);
-    else
-        buf_addf(out, "Event %u", event->kind == ETL_CLASSIC ? event->opcode : event->id);
-}
-
 typedef struct Line {
     int64_t ts_ns;
     Str provider, event, process;
@@ -174,11 +197,14 @@ static void add_text_line(Dump *dump, const Line *line, const EtlEvent *event) {
     Buf *out = &dump->out;
     buf_addf(out, "%14.9f  %3u  ", (double)line->ts_ns / 1e9, event->cpu);
     if (line->has_pid)
-        buf_addf(out, STR_FMT "(%" PRIu32 ")", STR_ARG(line->process), event->pid);
+        buf_addf(out, STR_FMT "(%" PRIu32 ")", STR_ARG(format_clean(line->process, &dump->scratch)),
+                 event->pid);
     else
         buf_add_char(out, '-');
     if (line->has_tid) buf_addf(out, "/%" PRIu32, event->tid);
-    buf_addf(out, "  " STR_FMT "  " STR_FMT "  ", STR_ARG(line->provider), STR_ARG(line->event));
+    buf_addf(out, "  " STR_FMT "  " STR_FMT "  ",
+             STR_ARG(format_clean(line->provider, &dump->scratch)),
+             STR_ARG(format_clean(line->event, &dump->scratch)));
     buf_add(out, buf_str(&dump->fields));
     buf_add_char(out, '\n');
 }
@@ -241,6 +267,8 @@ static void dump_event(Dump *dump, const EtlEvent *event, int64_t ts_ns) {
     uint32_t upid =
         event->pid == ETL_NO_ID ? 0 : world_process(dump->world, event->pid, event->ticks);
     Line line = {.ts_ns = ts_ns,
+                 .provider = item->about.provider_name,
+                 .event = item->about.event_name,
                  .process = world_process_name(dump->world, upid),
                  .has_pid = event->pid != ETL_NO_ID,
                  .has_tid = event->tid != ETL_NO_ID};
@@ -249,11 +277,6 @@ static void dump_event(Dump *dump, const EtlEvent *event, int64_t ts_ns) {
         !(line.process.n && contains(line.process, wanted)))
         return;
     if (dump->scratch.used_bytes) arena_clear(&dump->scratch);
-    AUTO(buf_done) Buf provider = {0}, name = {0};
-    add_provider(&provider, item, event);
-    add_event_name(&name, item, event);
-    line.provider = buf_str(&provider);
-    line.event = buf_str(&name);
     add_fields(dump, item, event);
     switch (dump->options->format) {
     case DUMP_TEXT: add_text_line(dump, &line, event); break;

@@ -164,12 +164,20 @@ static bool describe_chunk(const EventClass *class, Arena *arena, ClassDescripti
     return true;
 }
 
+// Why an event has no description; a file that could not be read may hold it.
+static Str nothing(const char *why, Str trouble, Arena *arena) {
+    return trouble.n ? str_format(arena, "%s (" STR_FMT ")", why, STR_ARG(trouble))
+                     : str_from_c(why);
+}
+
 static void describe_message(Describer *describer, const EventClass *class, Arena *arena,
                              ClassDescription *out) {
     AUTO(source_done) SourceAnswer answer = {0};
     const ClassKey *key = &class->key;
-    out->decoded_by = STR("none: no TMF file");
-    if (!tmf_folder_find(describer->tmf, &key->provider, key->id, arena, &answer)) return;
+    if (!tmf_folder_find(describer->tmf, &key->provider, key->id, arena, &answer)) {
+        out->decoded_by = nothing("none: no TMF file", tmf_folder_trouble(describer->tmf), arena);
+        return;
+    }
     take_answer(class, &answer, arena, out);
     out->decoded_by = STR("tmf");
 }
@@ -189,6 +197,13 @@ static void describe_provider(Describer *describer, const EventClass *class, Are
         out->provider_name = builtin_provider_name(describer->builtin, &class->key.provider);
 }
 
+static void describe_nothing(Describer *describer, const EventClass *class, Arena *arena,
+                             ClassDescription *out) {
+    Str trouble = {0};
+    if (class->key.kind == ETL_MANIFEST) trouble = manifest_folder_trouble(describer->manifests);
+    out->decoded_by = nothing("none: no schema", trouble, arena);
+}
+
 void describe_class(Describer *describer, const EventClass *class, Arena *arena,
                     ClassDescription *out) {
     *out = (ClassDescription){0};
@@ -206,6 +221,6 @@ void describe_class(Describer *describer, const EventClass *class, Arena *arena,
     else if (!describe_chunk(class, arena, out) &&
              !describe_embedded(describer, class, arena, out) &&
              !describe_manifest(describer, class, arena, out))
-        out->decoded_by = STR("none: no schema");
+        describe_nothing(describer, class, arena, out);
     describe_provider(describer, class, arena, out);
 }

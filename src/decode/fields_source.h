@@ -23,6 +23,16 @@ static inline void source_done_auto(SourceAnswer *answer) {
 // "Task", or "Task/Opcode" unless the opcode says nothing.
 Str source_event_name(Str task, Str opcode, Arena *arena);
 
+// What is wrong with a folder that the user named, or with files of it.
+typedef struct SourceTrouble {
+    Str first;
+    size_t count;
+} SourceTrouble;
+void source_complain(SourceTrouble *trouble, const char *setting, Str file, const Err *err,
+                     Arena *arena);
+// "SETTING: file: why (and 2 more)"; empty: nothing is wrong.
+Str source_trouble_text(const SourceTrouble *trouble, Arena *arena);
+
 // Types as manifests and the tables name them: "UInt32" or "win:UInt32"; IN_OPAQUE when unknown.
 uint8_t type_from_name(Str name);
 uint8_t out_from_name(Str name); // "xs:unsignedInt", "win:Port"; OUT_DEFAULT when unknown

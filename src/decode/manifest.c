@@ -5,6 +5,7 @@
 #include "base/map.h"
 
 #include <expat.h>
+#include <inttypes.h>
 
 typedef struct ManField {
     FieldsDef def;
@@ -222,6 +223,7 @@ static void on_end(void *context, const char *name) {
     if (str_eq(element, STR("valueMap")) || str_eq(element, STR("bitMap"))) loader->in_map = false;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the signature is expat's
 static void on_entity(void *context, const XML_Char *name, int is_parameter, const XML_Char *value,
                       int length, const XML_Char *base, const XML_Char *system_id,
                       const XML_Char *public_id, const XML_Char *notation) {
@@ -235,6 +237,7 @@ static void on_entity(void *context, const XML_Char *name, int is_parameter, con
 ManifestDoc *manifest_parse(Str text, Err *err) {
     Loader loader = {.doc = mem_zero(1, sizeof *loader.doc)};
     const char *reason = NULL;
+    uint64_t line = 0;
     if (text.n > LIMIT_MANIFEST_BYTES) reason = "it is too large";
     loader.parser = reason ? NULL : XML_ParserCreate(NULL);
     if (loader.parser) {
@@ -244,12 +247,18 @@ ManifestDoc *manifest_parse(Str text, Err *err) {
         if (XML_Parse(loader.parser, text.n ? text.p : "", (int)text.n, 1) != XML_STATUS_OK)
             reason =
                 loader.refused ? loader.refused : XML_ErrorString(XML_GetErrorCode(loader.parser));
+        line = XML_GetCurrentLineNumber(loader.parser);
         XML_ParserFree(loader.parser);
     }
     ManifestDoc *doc = loader.doc;
-    if (!loader.refused && doc->providers.count && doc->events.count) return doc;
+    bool useful = !loader.refused && doc->providers.count && doc->events.count;
+    if (reason)
+        (void)err_set(err, ERR_INPUT, "%s: line %" PRIu64 ": %s",
+                      useful ? "used up to its error" : "no manifest", line, reason);
+    else if (!useful)
+        (void)err_set(err, ERR_INPUT, "no manifest: it has no events");
+    if (useful) return doc;
     manifest_close(doc);
-    (void)err_set(err, ERR_INPUT, "no manifest: %s", reason ? reason : "it has no events");
     return NULL;
 }
 

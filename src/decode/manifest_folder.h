@@ -11,6 +11,9 @@ ManifestFolder *manifest_folder_open(Str path);
 void manifest_folder_close(ManifestFolder *folder); // accepts NULL
 bool manifest_folder_find(ManifestFolder *folder, const SourceKey *key, Arena *arena,
                           SourceAnswer *answer);
+// What is wrong with the folder or with files of it, as one line that begins with the name of the
+// setting; empty: nothing.
+Str manifest_folder_trouble(ManifestFolder *folder);
 Str manifest_folder_provider_name(ManifestFolder *folder, const Guid *provider);
 
 #endif

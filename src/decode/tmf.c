@@ -242,6 +242,7 @@ struct TmfFolder {
     Str last_text;
     bool has_last;
     Arena last;
+    SourceTrouble trouble;
 };
 
 TmfFolder *tmf_folder_open(Str path) {
@@ -262,26 +263,34 @@ static Str stem(Str name) {
     return str_slice(name, 0, name.n - 4);
 }
 
+static bool read_tmf(TmfFolder *folder, Str name, Arena *arena, Str *text) {
+    Err err = {0};
+    Str path = path_join(arena, folder->path, name);
+    if (file_read_all(path, LIMIT_MANIFEST_BYTES, arena, text, &err) == OK) return true;
+    source_complain(&folder->trouble, "ETW_MCP_TMF", name, &err, &folder->arena);
+    return false;
+}
+
 static void list_folder(TmfFolder *folder) {
     Err err = {0};
     if (folder->listed) return;
     folder->listed = true;
-    if (!folder->path.n || os_list_folder(folder->path, &folder->arena, &folder->names, &err) != OK)
+    if (!folder->path.n) return;
+    if (os_list_folder(folder->path, &folder->arena, &folder->names, &err) != OK) {
+        source_complain(&folder->trouble, "ETW_MCP_TMF", (Str){0}, &err, &folder->arena);
         folder->names = (NameList){0};
+    }
     for (size_t i = 0; i < folder->names.count; i++) {
         Str name = folder->names.items[i], text;
         Guid guid;
         if (!str_ends_nocase(name, STR(".tmf")) || guid_from_text(stem(name), &guid)) continue;
         if (folder->others.count >= LIMIT_MANIFEST_FILES) break;
-        Str path = path_join(&folder->arena, folder->path, name);
-        if (file_read_all(path, LIMIT_MANIFEST_BYTES, &folder->arena, &text, &err) == OK)
-            *vec_push(&folder->others) = text;
+        if (read_tmf(folder, name, &folder->arena, &text)) *vec_push(&folder->others) = text;
     }
 }
 
 // The text of <guid>.tmf, whatever the case of its name; empty: there is none.
 static Str text_of(TmfFolder *folder, const Guid *guid) {
-    Err err = {0};
     if (folder->has_last && guid_eq(&folder->last_guid, guid)) return folder->last_text;
     arena_clear(&folder->last);
     folder->has_last = true;
@@ -292,12 +301,14 @@ static Str text_of(TmfFolder *folder, const Guid *guid) {
         Guid named;
         if (!str_ends_nocase(name, STR(".tmf")) || !guid_from_text(stem(name), &named)) continue;
         if (!guid_eq(&named, guid)) continue;
-        Str path = path_join(&folder->last, folder->path, name);
-        if (file_read_all(path, LIMIT_MANIFEST_BYTES, &folder->last, &text, &err) == OK)
-            folder->last_text = text;
+        if (read_tmf(folder, name, &folder->last, &text)) folder->last_text = text;
         break;
     }
     return folder->last_text;
+}
+
+Str tmf_folder_trouble(TmfFolder *folder) {
+    return source_trouble_text(&folder->trouble, &folder->arena);
 }
 
 bool tmf_folder_find(TmfFolder *folder, const Guid *guid, uint16_t number, Arena *arena,

@@ -12,6 +12,8 @@ typedef struct TmfFolder TmfFolder;
 TmfFolder *tmf_folder_open(Str path);
 void tmf_folder_close(TmfFolder *folder); // accepts NULL
 // The message's layout (with its text) and names: module, then the name of its line.
+// As manifest_folder_trouble(). What is wrong with <guid>.tmf is known after it was looked for.
+Str tmf_folder_trouble(TmfFolder *folder);
 bool tmf_folder_find(TmfFolder *folder, const Guid *guid, uint16_t number, Arena *arena,
                      SourceAnswer *answer);
 // The same for the text of one file.
