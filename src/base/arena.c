@@ -47,16 +47,20 @@ size_t arena_array_bytes(size_t count, size_t size) {
     return bytes;
 }
 
+static void arena_add_block(Arena *arena, size_t capacity) {
+    ArenaBlock *block = mem_alloc(sizeof(ArenaBlock) + capacity);
+    *block = (ArenaBlock){.next = arena->head, .capacity = capacity};
+    arena->head = block;
+}
+
 static unsigned char *arena_take(Arena *arena, size_t bytes, size_t align) {
     ArenaBlock *block = arena->head;
     size_t at = block ? (block->used + align - 1) & ~(align - 1) : 0;
     if (!block || bytes > block->capacity - (at < block->capacity ? at : block->capacity)) {
         size_t grown = block ? block->capacity * 2 : ARENA_BLOCK_MIN;
         if (grown > ARENA_BLOCK_MAX) grown = ARENA_BLOCK_MAX;
-        size_t capacity = bytes > grown ? bytes : grown;
-        block = mem_alloc(sizeof(ArenaBlock) + capacity);
-        *block = (ArenaBlock){.next = arena->head, .capacity = capacity};
-        arena->head = block;
+        arena_add_block(arena, bytes > grown ? bytes : grown);
+        block = arena->head;
         at = 0;
     }
     block->used = at + bytes;
@@ -70,6 +74,23 @@ void *arena_alloc(Arena *arena, size_t bytes) {
 
 char *arena_bytes(Arena *arena, size_t bytes) {
     return (char *)arena_take(arena, bytes, 1);
+}
+
+void *arena_copy(Arena *arena, const void *from, size_t bytes) {
+    return memcpy(arena_take(arena, bytes, ARENA_ALIGN), from, bytes);
+}
+
+void arena_reserve(Arena *arena, size_t bytes) {
+    ArenaBlock *block = arena->head;
+    if (!block || block->capacity - block->used < bytes) arena_add_block(arena, bytes);
+}
+
+void arena_adopt(Arena *arena, Arena *from) {
+    ArenaBlock **end = &arena->head; // the block in use stays first
+    while (*end) end = &(*end)->next;
+    *end = from->head;
+    arena->used_bytes += from->used_bytes;
+    *from = (Arena){0};
 }
 
 void arena_clear(Arena *arena) {

@@ -24,6 +24,12 @@ typedef struct Arena {
 void *arena_alloc(Arena *arena, size_t bytes);
 // 1-byte aligned, uninitialised: for text.
 char *arena_bytes(Arena *arena, size_t bytes);
+// 16-byte aligned copy.
+void *arena_copy(Arena *arena, const void *from, size_t bytes);
+// Room for `bytes` in one block, asked for now.
+void arena_reserve(Arena *arena, size_t bytes);
+// Everything `from` handed out lives on as long as `arena`; `from` is empty afterwards.
+void arena_adopt(Arena *arena, Arena *from);
 void arena_clear(Arena *arena); // keeps one block for reuse; everything handed out is invalid
 void arena_done(Arena *arena);
 

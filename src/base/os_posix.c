@@ -442,6 +442,7 @@ void os_tune_memory(void) {
     // Called before there are threads. NOLINTBEGIN(concurrency-mt-unsafe)
     (void)mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 256 * 1024 * 1024);
+    (void)mallopt(M_ARENA_MAX, 1);
     (void)mallopt(M_TOP_PAD, 4 * 1024 * 1024);
     // NOLINTEND(concurrency-mt-unsafe)
 #endif

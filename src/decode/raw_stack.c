@@ -40,8 +40,7 @@ uint32_t raw_stack_add(RawStacks *stacks, const uint64_t *frames, uint32_t count
     uint64_t hash = bytes_hash(frames, bytes, 0), check = bytes_hash(frames, bytes, SECOND_SEED);
     RawSlot *slot = slot_of(stacks, hash, check);
     if (slot->id) return slot->id;
-    uint64_t *copy = arena_alloc(&stacks->arena, bytes);
-    memcpy(copy, frames, bytes);
+    uint64_t *copy = arena_copy(&stacks->arena, frames, bytes);
     return slot_fill(stacks, slot, hash, check, (RawStack){copy, count});
 }
 
@@ -58,7 +57,15 @@ uint32_t raw_stack_add_bytes(RawStacks *stacks, Str bytes, unsigned pointer_size
     return raw_stack_add(stacks, frames, (uint32_t)count);
 }
 
-void raw_stacks_merge(RawStacks *to, const RawStacks *from, uint32_t *map) {
+void raw_stacks_merge(RawStacks *to, RawStacks *from, uint32_t *map) {
+    map[0] = 0;
+    if (!to->items.count) {
+        for (size_t id = 1; id <= from->items.count; id++) map[id] = (uint32_t)id;
+        raw_stacks_done(to);
+        *to = *from;
+        *from = (RawStacks){0};
+        return;
+    }
     // In the order of their numbers, so that the result does not depend on the table.
     uint64_t(*identity)[2] = mem_zero(from->items.count + 1, sizeof *identity);
     for (size_t i = 0; i < from->capacity; i++) {
@@ -67,18 +74,15 @@ void raw_stacks_merge(RawStacks *to, const RawStacks *from, uint32_t *map) {
         identity[slot->id][0] = slot->hash;
         identity[slot->id][1] = slot->check;
     }
-    map[0] = 0;
     for (size_t id = 1; id <= from->items.count; id++) {
         const RawStack *stack = raw_stack(from, (uint32_t)id);
         RawSlot *slot = slot_of(to, identity[id][0], identity[id][1]);
         map[id] = slot->id;
-        if (slot->id) continue;
-        uint64_t *copy = arena_alloc(&to->arena, stack->count * sizeof *copy);
-        memcpy(copy, stack->frames, stack->count * sizeof *copy);
-        map[id] =
-            slot_fill(to, slot, identity[id][0], identity[id][1], (RawStack){copy, stack->count});
+        if (!slot->id) map[id] = slot_fill(to, slot, identity[id][0], identity[id][1], *stack);
     }
     mem_free(identity);
+    arena_adopt(&to->arena, &from->arena); // the frames stay where they are
+    raw_stacks_done(from);
 }
 
 void raw_stacks_done(RawStacks *stacks) {

@@ -26,8 +26,9 @@ typedef struct RawStacks {
 // LIMIT_STACK_FRAMES are kept.
 uint32_t raw_stack_add_bytes(RawStacks *stacks, Str bytes, unsigned pointer_size);
 uint32_t raw_stack_add(RawStacks *stacks, const uint64_t *frames, uint32_t count);
-// The stacks of `from` in `to`: map[id] is the new id; `map` holds from->items.count + 1 entries.
-void raw_stacks_merge(RawStacks *to, const RawStacks *from, uint32_t *map);
+// Moves the stacks of `from` into `to`: map[id] is the new id; `map` holds from->items.count + 1
+// entries.
+void raw_stacks_merge(RawStacks *to, RawStacks *from, uint32_t *map);
 static inline const RawStack *raw_stack(const RawStacks *stacks, uint32_t id) {
     return &stacks->items.items[id - 1];
 }

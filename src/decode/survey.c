@@ -86,6 +86,21 @@ static void mention(Worker *worker, uint32_t tid, uint32_t pid, int64_t ticks) {
     *vec_push(&worker->part.mentions) = *seen;
 }
 
+static void push_ref(Survey *part, StackRef ref) {
+    RefBlock *last = part->refs.count ? part->refs.items[part->refs.count - 1] : NULL;
+    if (!last || last->count == REF_BLOCK) {
+        last = mem_alloc(sizeof *last);
+        last->count = 0;
+        *vec_push(&part->refs) = last;
+    }
+    last->refs[last->count++] = ref;
+}
+
+void survey_refs_free(Survey *survey) {
+    for (size_t i = 0; i < survey->refs.count; i++) mem_free(survey->refs.items[i]);
+    vec_free(&survey->refs);
+}
+
 static void survey_stack_event(Worker *worker, const EtlEvent *e) {
     Survey *part = &worker->part;
     Rd r = rd_from_str(e->payload);
@@ -103,7 +118,7 @@ static void survey_stack_event(Worker *worker, const EtlEvent *e) {
     ref.pid = rd_u32(&r);
     ref.tid = rd_u32(&r);
     ref.cpu = e->cpu;
-    ref.seq = worker->seq;
+    ref.buffer = event_buffer(worker->seq);
     ref.by_key = by_key;
     if (by_key) {
         ref.key = rd_ptr(&r, e->pointer_size);
@@ -113,7 +128,7 @@ static void survey_stack_event(Worker *worker, const EtlEvent *e) {
         ref.user = !address_is_kernel(rd_ptr(&first, e->pointer_size), e->pointer_size);
         ref.key = raw_stack_add_bytes(&part->raw, rd_bytes(&r, rd_left(&r)), e->pointer_size);
     }
-    if (rd_ok(&r)) *vec_push(&part->refs) = ref;
+    if (rd_ok(&r)) push_ref(part, ref);
 }
 
 static void survey_inline_stack(Worker *worker, const EtlEvent *e) {
@@ -293,9 +308,10 @@ static int compare_mentions(const void *a, const void *b) {
 static void merge_worker(Survey *out, Survey *part) {
     uint32_t *map = mem_zero(part->raw.items.count + 1, sizeof *map);
     raw_stacks_merge(&out->raw, &part->raw, map);
-    for (size_t i = 0; i < part->refs.count; i++) {
-        StackRef *ref = &part->refs.items[i];
-        if (!ref->by_key) ref->key = map[ref->key];
+    for (size_t b = 0; b < part->refs.count; b++) {
+        RefBlock *block = part->refs.items[b];
+        for (uint32_t i = 0; i < block->count; i++)
+            if (!block->refs[i].by_key) block->refs[i].key = map[block->refs[i].key];
     }
     for (size_t i = 0; i < part->definitions.count; i++)
         part->definitions.items[i].raw = map[part->definitions.items[i].raw];
@@ -381,7 +397,7 @@ void survey_done(Survey *survey) {
     class_table_done(&survey->classes);
     raw_stacks_done(&survey->raw);
     vec_free(&survey->kept);
-    vec_free(&survey->refs);
+    survey_refs_free(survey);
     vec_free(&survey->definitions);
     vec_free(&survey->inline_stacks);
     vec_free(&survey->user_parts);

@@ -12,12 +12,20 @@
 typedef struct StackRef {
     int64_t ticks;
     uint64_t key; // stack key; when !by_key a raw stack id
-    uint64_t seq; // order of the record
     uint32_t tid, pid;
+    uint32_t buffer; // of the record; records of one buffer stand in its order
     uint16_t cpu;
     bool by_key;
     bool user; // begins with a user address (direct), or is a user-part reference
 } StackRef;
+
+// There are about as many as samples, so they stay where they were first written: growing and
+// merging move pointers.
+enum { REF_BLOCK_BITS = 13, REF_BLOCK = 1 << REF_BLOCK_BITS };
+typedef struct RefBlock {
+    uint32_t count;
+    StackRef refs[REF_BLOCK];
+} RefBlock;
 
 typedef struct StackDefinition {
     uint64_t key;
@@ -62,7 +70,7 @@ typedef struct Survey {
     ClassTable classes;
     RawStacks raw;
     VEC(Kept) kept;
-    VEC(StackRef) refs;
+    VEC(RefBlock *) refs;
     VEC(StackDefinition) definitions;
     VEC(InlineStack) inline_stacks;
     VEC(UserPart) user_parts;
@@ -81,6 +89,16 @@ typedef struct Survey {
 static inline uint64_t event_seq(size_t buffer, uint32_t index) {
     return (uint64_t)buffer << 21 | index;
 }
+
+static inline uint32_t event_buffer(uint64_t seq) {
+    return (uint32_t)(seq >> 21);
+}
+
+// The reference at `place`: its block's number, then its place in the block.
+static inline StackRef *survey_ref(const Survey *survey, uint32_t place) {
+    return &survey->refs.items[place >> REF_BLOCK_BITS]->refs[place & (REF_BLOCK - 1)];
+}
+void survey_refs_free(Survey *survey);
 
 bool address_is_kernel(uint64_t address, unsigned kernel_pointer_size);
 

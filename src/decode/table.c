@@ -57,6 +57,9 @@ size_t column_width(ColumnType type) {
     return 8;
 }
 
+// A chunk of long payloads is handed on early, so that memory stays bounded and near.
+enum { CHUNK_TEXT_BYTES = 2 * 1024 * 1024, CHUNK_TEXT_BLOCK = CHUNK_TEXT_BYTES + 128 * 1024 };
+
 Chunk *chunk_new(TableId table, uint32_t capacity) {
     const TableDef *def = table_def(table);
     Chunk *chunk = mem_zero(1, sizeof *chunk);
@@ -136,8 +139,6 @@ Row row_begin(Rows *rows, TableId table) {
 }
 
 void row_end(Row *row) {
-    // A chunk of long payloads is handed on early, so that memory stays bounded.
-    enum { CHUNK_TEXT_BYTES = 8 * 1024 * 1024 };
     INVARIANT(row->left == 0);
     Chunk *chunk = row->chunk;
     chunk->rows++;
@@ -160,7 +161,9 @@ static void put_slice(Row *row, ColumnType type, Str s) {
         return;
     }
     Column *column = row_slot(row, type);
-    char *copy = arena_bytes(&row->chunk->text, s.n);
+    Arena *text = &row->chunk->text;
+    if (!text->head) arena_reserve(text, CHUNK_TEXT_BLOCK);
+    char *copy = arena_bytes(text, s.n);
     if (s.n) memcpy(copy, s.p, s.n);
     ((Str *)column->values)[row->index] = (Str){copy, s.n};
 }

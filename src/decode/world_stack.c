@@ -30,13 +30,16 @@ static void resolve_keys(World *world) {
     if (survey->definitions.count)
         qsort(survey->definitions.items, survey->definitions.count, sizeof(StackDefinition),
               compare_definitions);
-    for (size_t i = 0; i < survey->refs.count; i++) {
-        StackRef *ref = &survey->refs.items[i];
-        if (!ref->by_key) continue;
-        uint32_t raw = stack_of_key(survey, ref->key, ref->ticks);
-        world->key_references++;
-        world->unresolved_keys += raw == 0;
-        ref->key = raw;
+    for (size_t b = 0; b < survey->refs.count; b++) {
+        RefBlock *block = survey->refs.items[b];
+        for (uint32_t i = 0; i < block->count; i++) {
+            StackRef *ref = &block->refs[i];
+            if (!ref->by_key) continue;
+            uint32_t raw = stack_of_key(survey, ref->key, ref->ticks);
+            world->key_references++;
+            world->unresolved_keys += raw == 0;
+            ref->key = raw;
+        }
     }
     for (size_t i = 0; i < survey->inline_stacks.count; i++) {
         InlineStack *found = &survey->inline_stacks.items[i];
@@ -51,13 +54,9 @@ static void resolve_keys(World *world) {
 
 typedef struct Joined { // one event's stack before interning
     int64_t ticks;
-    uint64_t seq;
     uint32_t kernel, user; // raw stacks; 0: none
     uint32_t tid, pid;
-    uint16_t cpu;
 } Joined;
-
-typedef VEC(Joined) JoinedVec;
 
 typedef struct NodeTable {
     uint32_t *slots; // stack_id; 0 free
@@ -136,60 +135,133 @@ static uint32_t intern(World *world, Interner *interner, const Joined *joined) {
 
 // ---------------------------------------------------------------- joining parts
 
-static int compare_ref_groups(const void *a, const void *b) {
-    const StackRef *x = a, *y = b;
-    if (x->ticks != y->ticks) return x->ticks < y->ticks ? -1 : 1;
-    if (x->tid != y->tid) return x->tid < y->tid ? -1 : 1;
-    if (x->user != y->user) return x->user ? 1 : -1;
-    return (x->seq > y->seq) - (x->seq < y->seq);
+typedef struct SameTime {
+    StackRef ref;
+    uint32_t place;
+} SameTime;
+
+// Records of one time: by thread, kernel parts first, then as they stand in the file.
+static int compare_places(const void *a, const void *b) {
+    const SameTime *x = a, *y = b;
+    if (x->ref.tid != y->ref.tid) return x->ref.tid < y->ref.tid ? -1 : 1;
+    if (x->ref.user != y->ref.user) return x->ref.user ? 1 : -1;
+    if (x->ref.buffer != y->ref.buffer) return x->ref.buffer < y->ref.buffer ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
 }
 
 // Parts of one event share its time and thread. Each kernel part is one event's; the user part,
 // logged when the thread returned to user mode, continues all of them. User parts alone are events
 // that happened in user mode.
-static void join_group(const StackRef *refs, size_t count, JoinedVec *out) {
+static void join_group(World *world, Interner *interner, const SameTime *same, size_t count) {
     size_t kernels = 0;
-    while (kernels < count && !refs[kernels].user) kernels++;
-    uint32_t user = kernels < count ? (uint32_t)refs[kernels].key : 0;
+    while (kernels < count && !same[kernels].ref.user) kernels++;
+    uint32_t user = kernels < count ? (uint32_t)same[kernels].ref.key : 0;
     for (size_t i = 0; i < (kernels ? kernels : count); i++) {
-        const StackRef *ref = &refs[i];
+        const StackRef *ref = &same[i].ref;
         bool alone = kernels == 0;
-        *vec_push(out) = (Joined){.ticks = ref->ticks,
-                                  .seq = ref->seq,
-                                  .kernel = alone ? 0 : (uint32_t)ref->key,
-                                  .user = alone ? (uint32_t)ref->key : user,
-                                  .tid = ref->tid,
-                                  .pid = ref->pid,
-                                  .cpu = ref->cpu};
+        Joined joined = {.ticks = ref->ticks,
+                         .kernel = alone ? 0 : (uint32_t)ref->key,
+                         .user = alone ? (uint32_t)ref->key : user,
+                         .tid = ref->tid,
+                         .pid = ref->pid};
+        uint32_t stack_id = intern(world, interner, &joined);
+        if (!stack_id) continue; // nothing but undefined keys, which are counted
+        *vec_push(&world->stacks) = (StackEntry){.ticks = ref->ticks,
+                                                 .stack_id = stack_id,
+                                                 .tid = ref->tid,
+                                                 .cpu = ref->cpu,
+                                                 .has_kernel_part = joined.kernel != 0};
     }
 }
 
-static void join_refs(World *world, JoinedVec *out) {
-    Survey *survey = &world->survey;
-    size_t count = survey->refs.count;
-    const StackRef *refs = survey->refs.items;
-    SortKey *order = mem_alloc(arena_array_bytes(count, sizeof *order));
-    for (size_t i = 0; i < count; i++)
-        order[i] = (SortKey){(uint64_t)refs[i].ticks ^ (uint64_t)1 << 63, (uint32_t)i};
+// One stretch of time: its records in order, those of one time and thread joined.
+static void join_stretch(World *world, Interner *interner, SortKey *order, size_t count) {
     sort_keys(order, count);
-    VEC(StackRef) same = {0}; // records of one time, then by thread
-    vec_reserve(out, count);
-    for (size_t i = 0; i < count;) {
+    VEC(SameTime) same = {0};
+    for (size_t i = 0, to = 0; i < count; i = to) {
         same.count = 0;
-        size_t to = i;
-        for (; to < count && order[to].key == order[i].key; to++)
-            *vec_push(&same) = refs[order[to].index];
-        if (same.count > 1) qsort(same.items, same.count, sizeof *same.items, compare_ref_groups);
-        for (size_t k = 0; k < same.count;) {
-            size_t end = k + 1;
-            while (end < same.count && same.items[end].tid == same.items[k].tid) end++;
-            join_group(same.items + k, end - k, out);
-            k = end;
+        for (to = i; to < count && order[to].key == order[i].key; to++)
+            *vec_push(&same) =
+                (SameTime){*survey_ref(&world->survey, order[to].index), order[to].index};
+        if (same.count > 1) qsort(same.items, same.count, sizeof *same.items, compare_places);
+        for (size_t k = 0, end = 0; k < same.count; k = end) {
+            end = k + 1;
+            while (end < same.count && same.items[end].ref.tid == same.items[k].ref.tid) end++;
+            join_group(world, interner, same.items + k, end - k);
         }
-        i = to;
     }
     vec_free(&same);
-    mem_free(order);
+}
+
+// Order of ticks as an unsigned number.
+static uint64_t time_key(const StackRef *ref) {
+    return (uint64_t)ref->ticks ^ (uint64_t)1 << 63;
+}
+
+// Stretches of equal length, so that sorting stays within the processor's cache.
+typedef struct Stretches {
+    uint64_t first, width; // time keys
+    size_t refs;
+    size_t *ends; // per stretch, its end in `places`
+    size_t count;
+    uint32_t *places; // of the references, by stretch
+} Stretches;
+
+static size_t stretch_of(const Stretches *stretches, const StackRef *ref) {
+    return (size_t)((time_key(ref) - stretches->first) / stretches->width);
+}
+
+static void stretches_measure(const Survey *survey, Stretches *out) {
+    enum { STRETCH_REFS = 1024 };
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t b = 0; b < survey->refs.count; b++) {
+        const RefBlock *block = survey->refs.items[b];
+        out->refs += block->count;
+        for (uint32_t i = 0; i < block->count; i++) {
+            uint64_t key = time_key(&block->refs[i]);
+            if (key < first) first = key;
+            if (key > last) last = key;
+        }
+    }
+    out->first = first;
+    out->width = out->refs ? (last - first) / (out->refs / STRETCH_REFS + 1) + 1 : 1;
+    out->count = out->refs ? (size_t)((last - first) / out->width) + 1 : 0;
+}
+
+static Stretches stretches_open(const Survey *survey) {
+    Stretches out = {0};
+    stretches_measure(survey, &out);
+    out.ends = mem_zero(out.count + 1, sizeof *out.ends);
+    out.places = mem_alloc(arena_array_bytes(out.refs, sizeof *out.places));
+    size_t *starts = out.ends + 1; // counts, then starts, at last ends
+    for (size_t b = 0; b < survey->refs.count; b++)
+        for (uint32_t i = 0; i < survey->refs.items[b]->count; i++)
+            if (stretch_of(&out, &survey->refs.items[b]->refs[i]) + 1 < out.count)
+                starts[stretch_of(&out, &survey->refs.items[b]->refs[i])]++;
+    for (size_t s = 1; s < out.count; s++) out.ends[s] += out.ends[s - 1];
+    for (size_t b = 0; b < survey->refs.count; b++)
+        for (uint32_t i = 0; i < survey->refs.items[b]->count; i++)
+            out.places[out.ends[stretch_of(&out, &survey->refs.items[b]->refs[i])]++] =
+                (uint32_t)(b << REF_BLOCK_BITS) + i;
+    return out;
+}
+
+static void join_refs(World *world, Interner *interner) {
+    Stretches stretches = stretches_open(&world->survey);
+    vec_reserve(&world->stacks, stretches.refs);
+    VEC(SortKey) order = {0};
+    size_t at = 0;
+    for (size_t s = 0; s < stretches.count; s++) {
+        order.count = 0;
+        for (; at < stretches.ends[s]; at++) {
+            uint32_t place = stretches.places[at];
+            *vec_push(&order) = (SortKey){time_key(survey_ref(&world->survey, place)), place};
+        }
+        if (order.count) join_stretch(world, interner, order.items, order.count);
+    }
+    vec_free(&order);
+    mem_free(stretches.ends);
+    mem_free(stretches.places);
 }
 
 static uint32_t user_part(const Survey *survey, uint64_t match_id) {
@@ -216,26 +288,14 @@ static void intern_inline(World *world, Interner *interner) {
 
 void world_build_stacks(World *world) {
     resolve_keys(world);
-    JoinedVec joined = {0};
-    join_refs(world, &joined);
     Interner interner = {0};
-    for (size_t i = 0; i < joined.count; i++) {
-        const Joined *one = &joined.items[i];
-        uint32_t stack_id = intern(world, &interner, one);
-        if (!stack_id) continue; // nothing but undefined keys, which are counted
-        *vec_push(&world->stacks) = (StackEntry){.ticks = one->ticks,
-                                                 .stack_id = stack_id,
-                                                 .tid = one->tid,
-                                                 .cpu = one->cpu,
-                                                 .has_kernel_part = one->kernel != 0};
-    }
-    world->claimed = mem_zero(joined.count, 1);
-    vec_free(&joined);
+    join_refs(world, &interner);
+    world->claimed = mem_zero(world->stacks.count, 1);
     intern_inline(world, &interner);
     mem_free(interner.nodes.slots);
     map_done(&interner.known);
     raw_stacks_done(&world->survey.raw);
-    vec_free(&world->survey.refs);
+    survey_refs_free(&world->survey);
     vec_free(&world->survey.definitions);
     vec_free(&world->survey.inline_stacks);
     vec_free(&world->survey.user_parts);

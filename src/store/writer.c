@@ -11,14 +11,17 @@
 enum {
     PART_ROWS = 3 * ROW_GROUP_ROWS,
     PART_TEXT_BYTES = 16 * 1024 * 1024,
+    ROW_GROUP_TEXT_BYTES = 2 * 1024 * 1024,
     PENDING_BYTES_MIN = 48 * 1024 * 1024,
     PENDING_BYTES_MAX = 384 * 1024 * 1024,
     CONNECTIONS_MAX = 64,
 };
 
+typedef VEC(Chunk *) ChunkVec;
+
 // What has arrived for a table and is not written.
 typedef struct Pending {
-    VEC(Chunk *) chunks;
+    ChunkVec chunks;
     uint64_t rows;
     uint64_t text_bytes;
     uint64_t bytes; // all of it, text included
@@ -46,7 +49,7 @@ struct StoreWriter {
     Err err;
     Pending pending[TABLE_COUNT];
     uint64_t pending_bytes;
-    VEC(Chunk *) spare; // written, kept for their memory
+    ChunkVec spare[TABLE_COUNT]; // written, kept for their memory
     VEC(PartFile) parts;
     duckdb_connection idle[CONNECTIONS_MAX];
     size_t idle_count;
@@ -112,16 +115,17 @@ static void batch_free(Batch *batch) {
     *batch = (Batch){0};
 }
 
-enum { SPARE_MAX = 6 };
+enum { SPARE_MAX = 10 }; // of one table
 
 // Keeps the memory of full-size chunks for the decoder, which would ask for as much again at once.
 static void batch_recycle(StoreWriter *writer, Batch *batch) {
     mutex_lock(&writer->lock);
     for (size_t i = 0; i < batch->count; i++) {
         Chunk *chunk = batch->chunks[i];
-        if (writer->spare.count >= SPARE_MAX || chunk->capacity != ROW_GROUP_ROWS) continue;
+        ChunkVec *spare = &writer->spare[chunk->table];
+        if (spare->count >= SPARE_MAX || chunk->capacity != ROW_GROUP_ROWS) continue;
         chunk_reset(chunk);
-        *vec_push(&writer->spare) = chunk;
+        *vec_push(spare) = chunk;
         batch->chunks[i] = NULL;
     }
     mutex_unlock(&writer->lock);
@@ -132,18 +136,17 @@ static Chunk *writer_spare(RowSink *sink, TableId table) {
     StoreWriter *writer = (StoreWriter *)sink; // its first member
     Chunk *found = NULL;
     mutex_lock(&writer->lock);
-    for (size_t i = 0; i < writer->spare.count && !found; i++) {
-        if (writer->spare.items[i]->table != table) continue;
-        found = writer->spare.items[i];
-        writer->spare.items[i] = writer->spare.items[--writer->spare.count];
-    }
+    ChunkVec *spare = &writer->spare[table];
+    if (spare->count) found = spare->items[--spare->count];
     mutex_unlock(&writer->lock);
     return found;
 }
 
 static void spare_free(StoreWriter *writer) {
-    for (size_t i = 0; i < writer->spare.count; i++) chunk_free(writer->spare.items[i]);
-    vec_free(&writer->spare);
+    for (unsigned t = 0; t < TABLE_COUNT; t++) {
+        for (size_t i = 0; i < writer->spare[t].count; i++) chunk_free(writer->spare[t].items[i]);
+        vec_free(&writer->spare[t]);
+    }
 }
 
 // The engine repeats the path and hides the reason behind it.
@@ -156,14 +159,20 @@ static Status copy_error(const char *message, Str path, Err *err) {
 }
 
 static Status copy_run(duckdb_connection connection, const Batch *batch, Str path, Err *err) {
+    uint64_t text_bytes = 0;
+    for (size_t i = 0; i < batch->count; i++) text_bytes += batch->chunks[i]->text.used_bytes;
     AUTO(buf_done) Buf sql = {0};
     buf_addf(&sql, "COPY (FROM etw_chunks(%llu::UBIGINT)) TO ",
              (unsigned long long)(uintptr_t)batch);
     sql_add_text(&sql, path);
     buf_addf(&sql,
              " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION v2, "
-             "ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
+             "ROW_GROUP_SIZE %d, USE_TMP_FILE false",
              ROW_GROUP_ROWS);
+    // The engine holds a row group in memory three times over while it encodes it.
+    if (text_bytes > ROW_GROUP_TEXT_BYTES)
+        buf_addf(&sql, ", ROW_GROUP_SIZE_BYTES %d", ROW_GROUP_TEXT_BYTES);
+    buf_add(&sql, STR(")"));
     duckdb_result result;
     duckdb_state state = duckdb_query(connection, sql.p, &result);
     Status status = OK;
