@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         SymFunction f;
         symtab_function(table, i, &arena, &f);
         INVARIANT(f.end > f.rva);
-        INVARIANT(symtab_at(table, f.rva, NULL) == i);
+        if (info.machine != MACHINE_ARM32) // whose lowest bit is no part of an address
+            INVARIANT(symtab_at(table, f.rva, NULL) == i);
     }
     return 0;
 }
