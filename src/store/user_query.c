@@ -6,6 +6,7 @@
 #include "store/database.h"
 #include "store/fn_packet.h"
 #include "store/result.h"
+#include "store/user_bounds.h"
 
 enum {
     NESTING_MAX = 100,
@@ -92,6 +93,11 @@ static const char *const FORBIDDEN[] = {
     "enable_peg_parser",
     "disable_peg_parser",
     "truncate_duckdb_logs",
+    // These recurse for each level of a document, until the stack is used up.
+    "json_structure",
+    "json_group_structure",
+    "json_merge_patch",
+    "json_contains",
 };
 
 static bool is_forbidden(Str word) {
@@ -111,14 +117,35 @@ static bool is_call(Str rest) {
     return c == '(' || c < ' ' || c > '~' || sql_comment(rest);
 }
 
+// The name of a schema or catalogue before a point; blanks, its closing quote and a comment may
+// stand between them.
+static bool is_schema(Str word, Str rest) {
+    static const char *const NAMES[] = {"main", "system", "pg_catalog", "memory", "temp"};
+    bool named = false;
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        named = named || str_eq_nocase(word, str_from_c(NAMES[i]));
+    if (!named) return false;
+    if (rest.n && rest.p[0] == '"') rest = str_slice(rest, 1, rest.n);
+    rest = str_trim(rest);
+    if (!rest.n) return false;
+    unsigned char c = (unsigned char)rest.p[0];
+    return c == '.' || c < ' ' || c > '~' || sql_comment(rest);
+}
+
 static Status check_words(Str sql, Err *err) {
     Str rest = sql, word;
     if (str_find_nocase(sql, STR("u&\"")) != SIZE_MAX)
         return err_set(err, ERR_ARG, "names with Unicode escapes (U&\"...\") are not accepted");
-    while (sql_word_next(&rest, &word))
+    bool qualified = false;
+    while (sql_word_next(&rest, &word)) {
         if (is_forbidden(word) && is_call(rest))
             return err_set(err, ERR_ARG, "the function " STR_FMT " is not available here",
                            STR_ARG(word));
+        if (qualified && user_bounds_has(word) && is_call(rest))
+            return err_set(err, ERR_ARG, "write " STR_FMT "(...) without the schema's name",
+                           STR_ARG(word));
+        qualified = qualified || is_schema(word, rest);
+    }
     return OK;
 }
 
@@ -265,6 +292,7 @@ static Status sandbox_open(const Database *database, Str sql, Sandbox *sandbox, 
     if (options->extend) TRY(options->extend(sandbox->connection, options->extend_context, err));
     TRY(views_load(&sandbox->views, &database->manifest, options->sql_folder, &sandbox->arena,
                    err));
+    TRY(user_bounds_create(sandbox->connection, sql, err));
     TRY(sandbox_lock(database, sandbox, err));
     if (asks_catalogue(sql)) return views_create_all(&sandbox->views, sandbox->connection, err);
     return OK;

@@ -52,7 +52,9 @@ Status trace_facts_read(Database *database, Arena *arena, TraceFacts *out, Err *
             "(SELECT count(*) FROM decode_issue WHERE kind = 'file_grew')::BIGINT "
             "FROM trace LIMIT 1"),
         NULL, 0, 1, arena, &trace, err));
-    out->duration_ns = (int64_t)number(&trace, 0);
+    // A damaged timestamp can be the latest there is; windows end one behind the last event.
+    uint64_t duration_ns = number(&trace, 0);
+    out->duration_ns = duration_ns < INT64_MAX ? (int64_t)duration_ns : INT64_MAX - 1;
     out->cpu_count = (int64_t)number(&trace, 1);
     out->events = number(&trace, 2);
     out->events_lost = number(&trace, 3);

@@ -2,7 +2,7 @@
 // answers as it would have after an undisturbed load, or says in one sentence why it cannot; nothing
 // half made is used and no marker stays behind to hold up the next load.
 //
-// ETW_LIFE_KILLS (24) is the number of kills, spread over the time that a load takes here; 200 is the
+// ETW_LIFE_KILLS (15) is the number of kills, spread over the time that a load takes here; 200 is the
 // full measure. ETW_LIFE_SEED (1) moves their moments.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync,
@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import { Client, random, run, sleep } from './client.mjs';
 
 const [program, etlgen] = process.argv.slice(2).map((p) => resolve(p));
-const KILLS = Number(process.env.ETW_LIFE_KILLS ?? 24);
+const KILLS = Number(process.env.ETW_LIFE_KILLS ?? 15);
 const SEED = Number(process.env.ETW_LIFE_SEED ?? 1);
 const ROOT = process.getuid?.() === 0;
 const NOBODY = 65534;

@@ -50,25 +50,33 @@ static void answers(void **state) {
         const char *sql;
         size_t rows;
     } CASES[] = {
-        {"SELECT 1",                                                            1   },
-        {"SELECT 1;",                                                           1   },
-        {"-- why\nSELECT count(*) FROM sample",                                 1   },
-        {"FROM sample LIMIT 7",                                                 7   },
-        {"VALUES (1), (2)",                                                     2   },
-        {"WITH a AS (SELECT * FROM process) SELECT count(*) FROM a, thread",    1   },
-        {"DESCRIBE sample",                                                     14  },
-        {"SUMMARIZE process",                                                   0   },
-        {"SHOW TABLES",                                                         0   },
-        {"SELECT * FROM information_schema.tables WHERE table_name = 'config'", 1   },
-        {"EXPLAIN SELECT * FROM sample",                                        0   },
-        {"EXPLAIN ANALYZE SELECT * FROM sample",                                0   },
-        {"explain (SELECT 1)",                                                  0   },
-        {"EXPLAIN (FORMAT json) SELECT 1",                                      0   },
-        {"SELECT query FROM (SELECT 1 AS query)",                               1   },
-        {"SELECT * FROM range(100000)",                                         1000},
-        {"SELECT * FROM config",                                                0   },
-        {"SELECT 'it''s; not two -- statements'",                               1   },
-        {"PRAGMA version",                                                      1   },
+        {"SELECT 1",                                                                 1   },
+        {"SELECT 1;",                                                                1   },
+        {"-- why\nSELECT count(*) FROM sample",                                      1   },
+        {"FROM sample LIMIT 7",                                                      7   },
+        {"VALUES (1), (2)",                                                          2   },
+        {"WITH a AS (SELECT * FROM process) SELECT count(*) FROM a, thread",         1   },
+        {"DESCRIBE sample",                                                          14  },
+        {"SUMMARIZE process",                                                        0   },
+        {"SHOW TABLES",                                                              0   },
+        {"SELECT * FROM information_schema.tables WHERE table_name = 'config'",      1   },
+        {"EXPLAIN SELECT * FROM sample",                                             0   },
+        {"EXPLAIN ANALYZE SELECT * FROM sample",                                     0   },
+        {"explain (SELECT 1)",                                                       0   },
+        {"EXPLAIN (FORMAT json) SELECT 1",                                           0   },
+        {"SELECT query FROM (SELECT 1 AS query)",                                    1   },
+        {"SELECT * FROM range(100000)",                                              1000},
+        {"SELECT * FROM config",                                                     0   },
+        {"SELECT 'it''s; not two -- statements'",                                    1   },
+        {"PRAGMA version",                                                           1   },
+        {"SELECT repeat('ab', 3), [x + 1 FOR x IN range(5)], lpad('7', 3, '0')",     1   },
+        {"SELECT repeat(name, 2), range(2, 4), range(0, 9, 3) FROM process LIMIT 1", 1   },
+        {"SELECT printf('%05.1f %s', 1.25, 'x'), format('{:>8} {}', 'a', 2)",        1   },
+        {"SELECT unnest(generate_series(TIMESTAMP '2020-01-01', TIMESTAMP '2020-01-03', INTERVAL 1 "
+         "DAY))",                                                                           3                                                                         },
+        {"SELECT levenshtein('kitten', 'sitting'), name.repeat(2), rpad(name, 3, '.') FROM process "
+         "LIMIT 1",                                                                          1     },
+        {"FROM range(3) AS range",3},
     };
     User user;
     user_open(&user);
@@ -79,7 +87,7 @@ static void answers(void **state) {
             fail_msg("%s: %s", CASES[i].sql, err.text);
         if (CASES[i].rows && set.row_count != CASES[i].rows)
             fail_msg("%s: %zu rows", CASES[i].sql, set.row_count);
-        assert_int_equal(set.more, strstr(CASES[i].sql, "range") != NULL);
+        assert_int_equal(set.more, strstr(CASES[i].sql, "range(100000)") != NULL);
     }
     user_close(&user);
 }
@@ -153,6 +161,31 @@ static const char *const REFUSED[] = {
     "SELECT * FROM arrow_scan(1, 2, 3)",
     "SELECT * FROM json_execute_serialized_sql('{}')",
     "SELECT * FROM etw_chunks(1::UBIGINT)",
+    "SELECT repeat('x', 1000000000)",
+    "SELECT name.repeat(1000000000) FROM process",
+    "SELECT json_structure('[[1]]')",
+    "SELECT json_merge_patch('{}', '{}')",
+    "SELECT repeat(repeat('x', 10000), 10000)",
+    "SELECT REPEAT('x', 1000000000) FROM process",
+    "SELECT \"repeat\"('x', 1000000000)",
+    "SELECT system.main.repeat('x', 1000000000)",
+    "SELECT system.main./* x */ repeat('x', 1000000000)",
+    "SELECT system /* x */ . main.repeat('x', 1000000000)",
+    "SELECT main.lpad('x', 2000000000, 'y')",
+    "SELECT pg_catalog.\"lpad\"('x', 2000000000, 'y')",
+    "SELECT lpad('x', 2000000000, 'y')",
+    "SELECT rpad('x', 2147483647, 'y')",
+    "SELECT bitstring('1', 2000000000)",
+    "SELECT [x FOR x IN range(1000000000)]",
+    "SELECT range(0, 1000000000)",
+    "SELECT generate_series(0, -1000000000, -1)",
+    "SELECT printf('%1000000000d', 1)",
+    "SELECT printf('%' || repeat('9', 9) || 'd', 1)",
+    "SELECT printf('%*d', 1000000000, 1)",
+    "SELECT format('{:1000000000d}', 1)",
+    "SELECT format('{:{}}', 1, 1000000000)",
+    "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))",
+    "SELECT damerau_levenshtein(repeat('a', 200000), repeat('b', 200000))",
     "SELECT $x",
     "SELECT ?",
     "",
