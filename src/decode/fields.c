@@ -218,3 +218,50 @@ FieldsValue fields_value(const FieldsSchema *schema, Str payload, uint32_t pid, 
     if (want_text) value.text = plain_text(&json, scratch);
     return value;
 }
+
+static bool place_in(const ParsedLayout *layout, Str name, FieldsPlace *out) {
+    uint32_t index = find_sibling(layout, 0, layout->count, name);
+    if (index == NO_FIELD) return false;
+    const FieldsNode *node = &layout->nodes[index];
+    FieldsType type = (FieldsType)node->def.type;
+    if (node->offset == NO_OFFSET || node->def.count_kind != COUNT_ONE || !node->size ||
+        node->size > 8 || type == IN_STRUCT || type == IN_F32 || type == IN_F64)
+        return false;
+    bool port = node->def.out == OUT_PORT && node->size == 2;
+    *out = (FieldsPlace){.offset = node->offset,
+                         .size = node->size,
+                         .is_signed = type_is_signed(node),
+                         .big_endian = type == IN_BE16 || port};
+    return true;
+}
+
+bool fields_place(const FieldsSchema *schema, Str name, FieldsPlace *out) {
+    if (schema->spec || !name.n || !schema->layout_count) return false;
+    if (!place_in(&schema->layouts[0], name, out)) return false;
+    for (uint32_t i = 1; i < schema->layout_count; i++) {
+        FieldsPlace other;
+        if (!place_in(&schema->layouts[i], name, &other)) return false;
+        if (other.offset != out->offset || other.size != out->size ||
+            other.is_signed != out->is_signed || other.big_endian != out->big_endian)
+            return false;
+    }
+    return true;
+}
+
+FieldsValue fields_at(const FieldsPlace *place, Str payload) {
+    FieldsValue value = {0};
+    Rd r = rd_from_str(payload);
+    rd_skip(&r, place->offset);
+    const uint8_t *bytes = rd_take(&r, place->size);
+    if (!bytes || !place->size) return value;
+    memcpy(&value.u64, bytes, place->size);
+    unsigned shift = (64u - 8u * place->size) & 63;
+    if (place->big_endian)
+        value.u64 = __builtin_bswap16((uint16_t)value.u64);
+    else if (place->is_signed)
+        value.u64 = (uint64_t)((int64_t)(value.u64 << shift) >> shift);
+    value.i64 = (int64_t)value.u64;
+    value.kind = place->is_signed ? FIELDS_I64 : FIELDS_U64;
+    value.f64 = place->is_signed ? (double)value.i64 : (double)value.u64;
+    return value;
+}

@@ -191,6 +191,18 @@ typedef struct FieldsValue {
 FieldsValue fields_value(const FieldsSchema *schema, Str payload, uint32_t pid, Str name,
                          bool want_text, Arena *scratch);
 
+// Where a number of up to 8 bytes stands when no payload can move it: the same in every layout of the
+// schema. Found once, it reads millions of payloads.
+typedef struct FieldsPlace {
+    uint32_t offset;
+    uint8_t size;
+    bool is_signed, big_endian;
+} FieldsPlace;
+// False when the field's place depends on the payload, or it is no such number.
+bool fields_place(const FieldsSchema *schema, Str name, FieldsPlace *out);
+// What fields_value gives for it, text aside.
+FieldsValue fields_at(const FieldsPlace *place, Str payload);
+
 // "Name, Name, ...": the fields in order (of the preferred layout), for people.
 void fields_list(const FieldsSchema *schema, Buf *out);
 

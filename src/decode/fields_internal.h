@@ -10,6 +10,8 @@ enum {
 };
 #define NO_OFFSET UINT32_MAX
 
+#define NO_OFFSET UINT32_MAX
+
 typedef struct FieldsNode {
     FieldsDef def;
     Str key;         // ,"name": with quotes, escaped
