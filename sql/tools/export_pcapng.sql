@@ -9,5 +9,6 @@
 -- example  export_pcapng(trace_id="...", path="/captures/slow.pcapng")
 -- param    path             text     required  Path ending in .pcapng.
 -- param    five_tuple       text     null      One flow, either direction: "a:p -> b:q".
+-- param    process_filter   filter   null      Flows of one process: part of its name, or its pid.
 -- param    all_appearances  boolean  false     Each packet at every place it was seen, not at the first only.
 -- window

@@ -246,6 +246,16 @@ Status session_query(Session *session, Str sql, const Arg *args, size_t arg_coun
     return status;
 }
 
+Status session_each(Session *session, Str sql, const Arg *args, size_t arg_count,
+                    const RowsVisitor *visitor, Err *err) {
+    duckdb_prepared_statement statement = NULL;
+    Status status = session_prepare(session, sql, args, arg_count, &statement, err);
+    RunLimits limits = {.stopped = &session->interrupted};
+    if (status == OK) status = result_each(session->connection, statement, &limits, visitor, err);
+    duckdb_destroy_prepare(&statement);
+    return status;
+}
+
 // NOLINTNEXTLINE(readability-function-size): as above
 Status session_integers(Session *session, Str sql, const Arg *args, size_t arg_count,
                         int64_t null_value, Arena *arena, Integers *out, Err *err) {

@@ -131,6 +131,66 @@ Status result_collect(duckdb_connection connection, duckdb_prepared_statement st
     return masked_said(status, limits, err);
 }
 
+// ---------------------------------------------------------------- chunk by chunk
+
+// Blobs stay where the chunk has them.
+static void blobs_collect(Collector *collector, duckdb_data_chunk chunk) {
+    ResultSet *set = collector->set;
+    for (size_t c = 0; c < set->column_count; c++) {
+        if (duckdb_get_type_id(collector->types[c]) != DUCKDB_TYPE_BLOB) continue;
+        duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, c);
+        duckdb_string_t *values = duckdb_vector_get_data(vector);
+        for (size_t r = 0; r < set->row_count; r++) {
+            Cell *cell = &collector->cells.items[r * set->column_count + c];
+            if (cell->type != CELL_NULL)
+                cell->text =
+                    (Str){duckdb_string_t_data(&values[r]), duckdb_string_t_length(values[r])};
+        }
+    }
+}
+
+static Status chunks_visit(duckdb_result *result, Collector *collector, const RowsVisitor *visitor,
+                           Err *err) {
+    ResultSet *set = collector->set;
+    for (;;) {
+        duckdb_data_chunk chunk = duckdb_fetch_chunk(*result);
+        if (!chunk) break;
+        set->row_count = 0;
+        collector->cells.count = 0;
+        chunk_collect(collector, chunk, 0);
+        blobs_collect(collector, chunk);
+        set->cells = collector->cells.items;
+        Status status = visitor->visit(visitor->context, set, err);
+        duckdb_destroy_data_chunk(&chunk);
+        arena_clear(collector->arena);
+        if (status != OK) return status;
+    }
+    const char *message = duckdb_result_error(result);
+    return message && *message ? duck_error(err, message) : OK;
+}
+
+Status result_each(duckdb_connection connection, duckdb_prepared_statement statement,
+                   const RunLimits *limits, const RowsVisitor *visitor, Err *err) {
+    AUTO(arena_done) Arena arena = {0};
+    duckdb_result result = {0};
+    ResultSet set = {0};
+    Collector collector = {.set = &set, .arena = &arena};
+    Status status = run_streaming(connection, statement, limits, &result, err);
+    if (status == OK) {
+        AUTO(arena_done) Arena page = {0};
+        columns_describe(&result, &collector);
+        collector.arena = &page;
+        status = chunks_visit(&result, &collector, visitor, err);
+        collector.arena = &arena;
+        types_destroy(&collector);
+    }
+    duckdb_destroy_result(&result);
+    vec_free(&collector.cells);
+    if (limits->stopped && atomic_load(limits->stopped))
+        return err_set(err, ERR_CANCELLED, "the query was cancelled");
+    return masked_said(status, limits, err); // rows were handed on: not run again
+}
+
 // ---------------------------------------------------------------- whole numbers
 
 typedef struct IntegerCollector {

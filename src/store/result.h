@@ -16,6 +16,10 @@ typedef struct RunLimits {
 Status result_collect(duckdb_connection connection, duckdb_prepared_statement statement,
                       const RunLimits *limits, Arena *arena, ResultSet *out, Err *err);
 
+// Hands the rows to the visitor chunk by chunk; see session_each.
+Status result_each(duckdb_connection connection, duckdb_prepared_statement statement,
+                   const RunLimits *limits, const RowsVisitor *visitor, Err *err);
+
 // Rows of whole numbers only (see session_integers).
 Status result_integers(duckdb_connection connection, duckdb_prepared_statement statement,
                        const RunLimits *limits, int64_t null_value, Arena *arena, Integers *out,

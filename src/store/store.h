@@ -127,7 +127,16 @@ typedef struct ResultSet {
 Status session_query(Session *session, Str sql, const Arg *args, size_t arg_count, size_t max_rows,
                      Arena *arena, ResultSet *out, Err *err);
 
-// The same for large results of whole numbers: every column as an array of int64_t (unsigned ones
+// The same for results of any size: hands the rows on as they come, some thousand at a time, and ends
+// at the first failure of the visitor. Blobs are their bytes. What a call is handed is gone after it.
+typedef struct RowsVisitor {
+    Status (*visit)(void *context, const ResultSet *rows, Err *err);
+    void *context;
+} RowsVisitor;
+Status session_each(Session *session, Str sql, const Arg *args, size_t arg_count,
+                    const RowsVisitor *visitor, Err *err);
+
+// session_query for large results of whole numbers: every column as an array of int64_t (unsigned ones
 // keep their bits), NULL as `null_value`. ERR_INTERNAL when a column is of another type.
 typedef struct Integers {
     int64_t **columns;

@@ -31,9 +31,9 @@ Status handle_get_packet_timeline(ToolCall *call, Err *err) {
 }
 
 // PktMon knows no processes: a filter by process would answer something else than was asked.
-Status handle_get_packet_capture_summary(ToolCall *call, Err *err) {
+Status packet_check_process(ToolCall *call, Err *err) {
     static const char SQL[] =
-        "SELECT count(*) > 0 AND count(*) FILTER (source <> 'pktmon') = 0 FROM packet";
+        "SELECT count(*) > 0 AND count(*) FILTER (source <> 'pktmon') = 0 FROM capture_kind";
     bool pktmon_only = false;
     if (values_text(call->values, "process_filter").n)
         TRY(ask(call, SQL, NULL, 0, &pktmon_only, err));
@@ -43,6 +43,11 @@ Status handle_get_packet_capture_summary(ToolCall *call, Err *err) {
                        "out, or use get_connection_summary(trace_id=\"" STR_FMT
                        "\", process_filter=...)",
                        STR_ARG(call->trace->trace_id));
+    return OK;
+}
+
+Status handle_get_packet_capture_summary(ToolCall *call, Err *err) {
+    TRY(packet_check_process(call, err));
     return run_tool(call->tool, call->values, call->trace, call->doc, err);
 }
 

@@ -1,40 +1,57 @@
-// export_pcapng: the captured frames of a trace as a pcapng file. Frames are read page by page, so
-// memory does not grow with the capture.
+// export_pcapng: the captured frames of a trace as a pcapng file. Frames are read, sorted and
+// written in stretches of time of about the same size, so memory does not grow with the capture.
 #include "tools/handle_export.h"
 #include "tools/pcapng.h"
 
+#include <stdlib.h>
+
 enum {
-    COL_ID,
     COL_TS,
+    COL_CPU,
+    COL_ROW, // orders frames of one time on one processor
     COL_DIRECTION,
     COL_MEDIA,
     COL_ORIGINAL,
     COL_PLACE,
     COL_COMMENT,
+    COL_PACKET_ID,
+    COL_DROP_REASON,
+    COL_DROP_LOCATION,
     COL_BYTES,
     COLUMNS
 };
-enum { PAGE_ROWS = 4096, INTERFACES_MAX = 4096 };
+enum { INTERFACES_MAX = 4096 };
+
+// The ends of stretches of some 64 MB: row groups overlap in time, so shorter ones would read most
+// of them several times. One row's time may be the end of several.
+static const char STRETCHES_SQL[] =
+    "WITH size AS (SELECT greatest(1, sum(captured + 64) // 67108864)::BIGINT AS parts "
+    "FROM captured_frame WHERE ts_ns >= $from_ns AND ts_ns < $to_ns), "
+    "part AS (SELECT ts_ns, ntile((SELECT parts FROM size)) OVER (ORDER BY ts_ns) AS n "
+    "FROM captured_frame WHERE ts_ns >= $from_ns AND ts_ns < $to_ns) "
+    "SELECT DISTINCT max(ts_ns) + 1 AS until_ns FROM part GROUP BY n ORDER BY until_ns";
 
 // PktMon describes further appearances of a packet; without all_appearances the first one counts.
-static const char PAGE_SQL[] =
-    "SELECT packet_id, ts_ns, CASE direction WHEN 'receive' THEN 1 WHEN 'send' THEN 2 ELSE 0 END, "
-    "media::BIGINT, wire_length, place, "
-    "concat_ws('; ', CASE WHEN group_id IS NOT NULL THEN 'packet ' || group_id || '/' || number "
-    "END, "
-    "CASE WHEN is_repeat THEN 'seen before' END, 'dropped: ' || dropped, "
-    "coalesce(a.owner, b.owner)), hex(bytes) "
-    "FROM packet AS p "
-    "LEFT JOIN tuple_owner AS a ON p.direction IS DISTINCT FROM 'receive' "
-    "AND a.protocol = p.protocol AND a.local = socket_join(p.src, p.sport) "
-    "AND a.remote = socket_join(p.dst, p.dport) "
-    "LEFT JOIN tuple_owner AS b ON p.direction IS DISTINCT FROM 'send' "
-    "AND b.protocol = p.protocol AND b.local = socket_join(p.dst, p.dport) "
-    "AND b.remote = socket_join(p.src, p.sport) "
-    "WHERE p.packet_id > $after AND p.ts_ns >= $from_ns AND p.ts_ns < $to_ns "
-    "AND (NOT p.is_repeat OR $all_appearances) "
-    "AND tuple_hits(p.src, p.sport, p.dst, p.dport, p.protocol, $flow) "
-    "ORDER BY p.packet_id LIMIT 4096";
+#define FRAMES_SQL                                                                                 \
+    "SELECT p.ts_ns, p.cpu::BIGINT, p.packet_id::BIGINT, CASE p.direction WHEN 'receive' THEN 1 "  \
+    "WHEN 'send' THEN 2 ELSE 0 END, "                                                              \
+    "p.media::BIGINT, p.wire_length, p.adapter, "                                                  \
+    "concat_ws('; ', CASE WHEN p.group_id IS NOT NULL THEN 'packet ' || p.group_id || '/' "        \
+    "|| p.number || ', appearance ' || p.appearance END, "                                         \
+    "CASE WHEN p.source = 'pktmon' THEN 'edge ' || p.layer "                                       \
+    "WHEN p.layer <> p.interface THEN 'layer ' || p.layer END, "                                   \
+    "CASE WHEN p.is_repeat THEN 'seen before' END, 'dropped: ' || p.dropped, "                     \
+    "'process ' || o.owner || ' (' || o.basis || ')'), "                                           \
+    "CASE WHEN p.group_id IS NOT NULL THEN p.group_id * 65536 + p.number END::BIGINT, "            \
+    "CASE WHEN p.dropped IS NOT NULL THEN p.drop_reason::BIGINT END, p.drop_location::BIGINT, "    \
+    "p.bytes "                                                                                     \
+    "FROM packet AS p LEFT JOIN packet_flow_owner AS o ON o.tuple = p.tuple "                      \
+    "WHERE p.ts_ns >= $after_ns AND p.ts_ns < $until_ns "                                          \
+    "AND (NOT p.is_repeat OR $all_appearances) "                                                   \
+    "%s"
+static const char FILTER_SQL[] =
+    "AND p.tuple IN (SELECT tuple FROM packet_flow_owner "
+    "WHERE tuple_hits(src, sport, dst, dport, protocol, $flow) AND owner_hits(owner, $process)) ";
 
 typedef struct Link {
     Str place;
@@ -42,14 +59,20 @@ typedef struct Link {
     unsigned number;
 } Link;
 
+// A frame that waits for its stretch to be sorted; its texts are in the arena of the stretch.
+typedef struct Held {
+    int64_t ts_ns, cpu, row;
+    PcapngFrame frame;
+} Held;
+
 typedef struct Export {
     ToolCall *call;
     Pcapng pcapng;
+    Arena stretch;
+    VEC(Held) held;
     VEC(Link) links;
     int64_t start_unix_ns;
-    int64_t after; // last packet written
-    uint64_t written, skipped;
-    bool end;
+    uint64_t written, skipped, headers;
 } Export;
 
 static unsigned link_type(int64_t media) {
@@ -73,58 +96,108 @@ static Status link_number(Export *export, Str place, unsigned type, unsigned *ou
     return OK;
 }
 
-static unsigned digit(char c) {
-    return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 32) - 'a') + 10;
+// The payload of a captured 802.11 frame is decrypted, its header still says Protected.
+static Str frame_bytes(Export *export, Str bytes, unsigned type) {
+    enum { PROTECTED = 0x40 };
+    char *copy = arena_bytes(&export->stretch, bytes.n);
+    if (bytes.n) memcpy(copy, bytes.p, bytes.n);
+    if (type == PCAPNG_WIFI && bytes.n >= 2) copy[1] = (char)(copy[1] & ~PROTECTED);
+    return (Str){copy, bytes.n};
 }
 
-static Str bytes_from_hex(Str hex, Arena *arena) {
-    size_t n = hex.n / 2;
-    char *bytes = arena_bytes(arena, n);
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = (char)(digit(hex.p[2 * i]) << 4 | digit(hex.p[2 * i + 1]));
-    return (Str){bytes, n};
-}
-
-static Status write_frame(Export *export, const Cell *cells, Arena *arena, Err *err) {
+static Status hold_frame(Export *export, const Cell *cells, Err *err) {
     unsigned type = link_type(cells[COL_MEDIA].i64);
-    export->after = cells[COL_ID].i64;
-    if (!type || cells[COL_BYTES].type != CELL_TEXT) {
+    if (cells[COL_BYTES].type != CELL_TEXT) {
+        export->headers++;
+        return OK;
+    }
+    if (!type) {
         export->skipped++;
         return OK;
     }
-    PcapngFrame frame = {.unix_ns = (uint64_t)(export->start_unix_ns + cells[COL_TS].i64),
-                         .original = (uint32_t)cells[COL_ORIGINAL].i64,
-                         .bytes = bytes_from_hex(cells[COL_BYTES].text, arena),
-                         .direction = (int)cells[COL_DIRECTION].i64,
-                         .comment = cells[COL_COMMENT].type == CELL_TEXT ? cells[COL_COMMENT].text
-                                                                         : (Str){0}};
+    bool dropped = cells[COL_DROP_REASON].type == CELL_I64;
+    Held held = {.ts_ns = cells[COL_TS].i64, .cpu = cells[COL_CPU].i64, .row = cells[COL_ROW].i64};
+    held.frame = (PcapngFrame){.unix_ns = (uint64_t)(export->start_unix_ns + held.ts_ns),
+                               .original = (uint32_t)cells[COL_ORIGINAL].i64,
+                               .bytes = frame_bytes(export, cells[COL_BYTES].text, type),
+                               .direction = (int)cells[COL_DIRECTION].i64,
+                               .has_id = cells[COL_PACKET_ID].type == CELL_I64,
+                               .id = (uint64_t)cells[COL_PACKET_ID].i64,
+                               .dropped = dropped,
+                               .drop_reason = (uint32_t)cells[COL_DROP_REASON].i64,
+                               .drop_location = (uint32_t)cells[COL_DROP_LOCATION].i64};
+    if (cells[COL_COMMENT].type == CELL_TEXT)
+        held.frame.comment = str_copy(&export->stretch, cells[COL_COMMENT].text);
     Str place = cells[COL_PLACE].type == CELL_TEXT ? cells[COL_PLACE].text : (Str){0};
-    TRY(link_number(export, place, type, &frame.interface, err));
-    TRY(pcapng_frame(&export->pcapng, &frame, err));
-    export->written++;
+    TRY(link_number(export, place, type, &held.frame.interface, err));
+    *vec_push(&export->held) = held;
     return OK;
 }
 
-static Status write_page(Export *export, const Window *window, Err *err) {
+static Status hold_rows(void *context, const ResultSet *rows, Err *err) {
+    Export *export = context;
+    for (size_t i = 0; i < rows->row_count; i++)
+        TRY(hold_frame(export, &rows->cells[i * COLUMNS], err));
+    return OK;
+}
+
+static int order_of(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int held_order(const void *left, const void *right) {
+    const Held *a = left, *b = right;
+    int order = order_of(a->ts_ns, b->ts_ns);
+    if (!order) order = order_of(a->cpu, b->cpu);
+    return order ? order : order_of(a->row, b->row);
+}
+
+// Sorted here: the engine would carry every byte through its own sort.
+static Status write_held(Export *export, Err *err) {
+    qsort(export->held.items, export->held.count, sizeof(Held), held_order);
+    for (size_t i = 0; i < export->held.count; i++)
+        TRY(pcapng_frame(&export->pcapng, &export->held.items[i].frame, err));
+    export->written += export->held.count;
+    export->held.count = 0;
+    arena_clear(&export->stretch);
+    return OK;
+}
+
+static Status write_stretch(Export *export, int64_t after_ns, int64_t until_ns, Err *err) {
     ToolCall *call = export->call;
     Str flow = values_text(call->values, "five_tuple");
+    const Value *process = values_get(call->values, "process_filter");
     bool all = values_get(call->values, "all_appearances")->boolean;
     // clang-format off
     Arg args[] = {
-        {.name = "after", .type = ARG_I64, .i64 = export->after},
-        {.name = "from_ns", .type = ARG_I64, .i64 = window->start_ns},
-        {.name = "to_ns", .type = ARG_I64, .i64 = window->end_ns},
+        {.name = "after_ns", .type = ARG_I64, .i64 = after_ns},
+        {.name = "until_ns", .type = ARG_I64, .i64 = until_ns},
         {.name = "all_appearances", .type = ARG_BOOL, .boolean = all},
         {.name = "flow", .type = flow.n ? ARG_TEXT : ARG_NULL, .text = flow},
+        {.name = "process", .type = process->count ? ARG_TEXT_LIST : ARG_NULL,
+         .text_list = process->list, .list_count = process->count},
     };
     // clang-format on
-    AUTO(arena_done) Arena page = {0};
-    ResultSet rows = {0};
-    TRY(session_query(call->trace->session, str_from_c(PAGE_SQL), args, COUNT_OF(args), 0, &page,
-                      &rows, err));
-    for (size_t i = 0; i < rows.row_count; i++)
-        TRY(write_frame(export, &rows.cells[i * COLUMNS], &page, err));
-    export->end = rows.row_count < PAGE_ROWS;
+    RowsVisitor visitor = {hold_rows, export};
+    Str sql = str_format(call->arena, FRAMES_SQL, flow.n || process->count ? FILTER_SQL : "");
+    TRY(session_each(call->trace->session, sql, args, COUNT_OF(args), &visitor, err));
+    return write_held(export, err);
+}
+
+static Status write_frames(Export *export, const Window *window, Err *err) {
+    Session *session = export->call->trace->session;
+    Arg args[] = {
+        {.name = "from_ns", .type = ARG_I64, .i64 = window->start_ns},
+        {.name = "to_ns",   .type = ARG_I64, .i64 = window->end_ns  }
+    };
+    ResultSet ends = {0};
+    TRY(session_query(session, str_from_c(STRETCHES_SQL), args, COUNT_OF(args), 0,
+                      export->call->arena, &ends, err));
+    int64_t after_ns = window->start_ns;
+    for (size_t i = 0; i < ends.row_count; i++) {
+        TRY(write_stretch(export, after_ns, ends.cells[i].i64, err));
+        after_ns = ends.cells[i].i64;
+    }
     return OK;
 }
 
@@ -146,7 +219,7 @@ static Status write_all(Export *export, const ExportTarget *target, const Window
     Str comment = str_format(call->arena, "Frames of " STR_FMT, STR_ARG(call->trace->file_name));
     TRY(read_start(export, err));
     TRY(pcapng_open(&export->pcapng, target->temp, application, comment, err));
-    while (!export->end) TRY(write_page(export, window, err));
+    TRY(write_frames(export, window, err));
     return pcapng_finish(&export->pcapng, err);
 }
 
@@ -163,6 +236,11 @@ static void report(const Export *export, const ExportTarget *target, uint64_t by
                                  "%llu frames start above IP and have no link type: they "
                                  "are left out.",
                                  (unsigned long long)export->skipped));
+    if (export->headers)
+        doc_note(doc, str_format(arena,
+                                 "%llu packets were logged without their bytes: they are left "
+                                 "out.",
+                                 (unsigned long long)export->headers));
     if (!values_get(export->call->values, "all_appearances")->boolean)
         doc_note(doc, STR("Each packet is written once, at the first place it was seen; "
                           "all_appearances=true writes it at every place."));
@@ -174,6 +252,7 @@ Status handle_export_pcapng(ToolCall *call, Err *err) {
     uint64_t bytes = 0;
     Export export = {.call = call};
     TRY(packet_check_tuple(call, err));
+    TRY(packet_check_process(call, err));
     TRY(run_window(call->values, call->trace->facts, call->doc, &window, err));
     TRY(export_target(call, "path", ".pcapng", &target, err));
     Status status = write_all(&export, &target, &window, err);
@@ -188,5 +267,7 @@ Status handle_export_pcapng(ToolCall *call, Err *err) {
     else
         export_abandon(&target);
     vec_free(&export.links);
+    vec_free(&export.held);
+    arena_done(&export.stretch);
     return status;
 }

@@ -28,6 +28,7 @@ Status handle_explain_connection(ToolCall *call, Err *err);
 Status handle_export_pcapng(ToolCall *call, Err *err);
 // handle_packet.c: refuses a five_tuple that cannot be read.
 Status packet_check_tuple(ToolCall *call, Err *err);
+Status packet_check_process(ToolCall *call, Err *err); // process_filter, where there are processes
 Status handle_describe_tables(ToolCall *call, Err *err);
 Status handle_get_wait_analysis(ToolCall *call, Err *err);
 Status handle_get_lock_contention(ToolCall *call, Err *err);

@@ -10,6 +10,8 @@ enum {
     OPTION_NAME = 2,        // of an interface
     OPTION_RESOLUTION = 9,  // of an interface
     OPTION_FLAGS = 2,       // of a packet
+    OPTION_PACKET_ID = 5,
+    OPTION_VERDICT = 7,
 };
 
 static void put_le(Buf *block, uint64_t value, unsigned bytes) {
@@ -28,6 +30,18 @@ static void put_option(Buf *block, unsigned code, Str value) {
     put_le(block, code, 2);
     put_le(block, value.n, 2);
     put_padded(block, value);
+}
+
+// The verdict of a component: type 0 (hardware), then what its maker likes; here the numbers that
+// PktMon has for reason and place.
+static void put_verdict(Buf *block, const PcapngFrame *frame) {
+    enum { SIZE = 9 };
+    put_le(block, OPTION_VERDICT, 2);
+    put_le(block, SIZE, 2);
+    put_le(block, 0, 1);
+    put_le(block, frame->drop_reason, 4);
+    put_le(block, frame->drop_location, 4);
+    while (block->n % 4) buf_add_char(block, 0);
 }
 
 static void block_begin(Pcapng *pcapng, uint32_t type) {
@@ -84,6 +98,12 @@ Status pcapng_frame(Pcapng *pcapng, const PcapngFrame *frame, Err *err) {
     put_padded(block, frame->bytes);
     put_option(block, OPTION_COMMENT, frame->comment);
     if (frame->direction) put_option(block, OPTION_FLAGS, (Str){flags, sizeof flags});
+    if (frame->has_id) {
+        put_le(block, OPTION_PACKET_ID, 2);
+        put_le(block, sizeof frame->id, 2);
+        put_le(block, frame->id, sizeof frame->id);
+    }
+    if (frame->dropped) put_verdict(block, frame);
     return block_end(pcapng, err);
 }
 

@@ -1,5 +1,6 @@
 // Writes captured frames as pcapng (version 1.0): one section, an interface per place and link
-// type, an enhanced packet block per frame with nanoseconds UTC, direction and a comment.
+// type, an enhanced packet block per frame with nanoseconds UTC, direction, packet id, drop
+// verdict and a comment.
 #ifndef TOOLS_PCAPNG_H
 #define TOOLS_PCAPNG_H
 
@@ -18,6 +19,10 @@ typedef struct PcapngFrame {
     Str bytes;          // captured
     int direction;      // 0 unknown, 1 inbound, 2 outbound
     Str comment;        // UTF-8; empty: none
+    bool has_id;        // the same wherever the packet is seen
+    uint64_t id;
+    bool dropped; // with the capture's numbers of why and where
+    uint32_t drop_reason, drop_location;
 } PcapngFrame;
 
 enum { PCAPNG_ETHERNET = 1, PCAPNG_RAW_IP = 101, PCAPNG_WIFI = 105 };
