@@ -207,7 +207,7 @@ WHERE f.ts_ns >= $from_ns AND f.ts_ns < $to_ns GROUP BY ALL
 -- out      Change text  more, less, or none: also against how the rate varies inside each trace.
 SELECT coalesce(p.name, p.guid::VARCHAR), coalesce(c.event_name, c.task_name, 'event ' || c.id),
        slice_of(e.ts_ns, $from_ns, $to_ns), count(*)::DOUBLE, count(*), count(*)::DOUBLE
-FROM event_data AS e
+FROM event_row AS e
 JOIN event_class AS c ON c.class_id = e.class_id
 JOIN provider AS p ON p.provider_id = c.provider_id
 WHERE e.ts_ns >= $from_ns AND e.ts_ns < $to_ns GROUP BY ALL

@@ -12,11 +12,16 @@
 near AS (
     SELECT min(abs(ts_ns / 1e3 - $timestamp_us)) AS distance FROM packet
 ),
-picked AS MATERIALIZED (
-    SELECT p.*, abs(p.ts_ns / 1e3 - $timestamp_us) AS distance
-    FROM packet AS p, near AS n
+closest AS MATERIALIZED (
+    SELECT p.packet_id, p.ts_ns FROM packet AS p, near AS n
     WHERE abs(p.ts_ns / 1e3 - $timestamp_us) = n.distance
-    ORDER BY p.packet_id LIMIT 5
+    ORDER BY p.ts_ns, p.cpu, p.packet_id LIMIT 5
+),
+-- Asked for by time, so that the bytes of few row groups are read.
+picked AS MATERIALIZED (
+    SELECT *, (SELECT distance FROM near) AS distance FROM packet
+    WHERE ts_ns IN (SELECT ts_ns FROM closest)
+      AND packet_id IN (SELECT packet_id FROM closest)
 )
 -- section  main table
 -- out      "TimeStamp (us)"  us
@@ -32,12 +37,12 @@ SELECT ts_ns, distance, coalesce(direction, 'unknown'), place, octet_length(byte
        tuple, concat_ws('; ', 'bytes end in ' || truncated_at, 'malformed ' || malformed,
                         'dropped: ' || dropped)
 FROM picked
-ORDER BY packet_id
+ORDER BY ts_ns, cpu, packet_id
 -- section  layers code
 -- heading  Layers
 -- out      Line text(400)
 SELECT line FROM (
-    SELECT packet_id, unnest(string_split(rtrim(packet_text(bytes, media, original,
+    SELECT ts_ns, cpu, packet_id, unnest(string_split(rtrim(packet_text(bytes, media, original,
                                                            coalesce(direction = 'send', false)),
                                                 chr(10)), chr(10))) AS line,
            unnest(range(len(string_split(rtrim(packet_text(bytes, media, original,
@@ -45,4 +50,4 @@ SELECT line FROM (
                                                chr(10)), chr(10))))) AS number
     FROM picked
 )
-ORDER BY packet_id, number
+ORDER BY ts_ns, cpu, packet_id, number

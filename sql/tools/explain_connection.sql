@@ -30,6 +30,10 @@ stack_event AS MATERIALIZED (
                 WHEN e.bytes IS NOT NULL THEN e.bytes || ' bytes' ELSE e.host END AS detail
     FROM tcb_event AS e JOIN numbered AS n ON n.flow = e.life
     UNION ALL
+    SELECT n.nth, n.tuple, d.ts_ns, d.seq, tcp_event_name(d.id), d.id, d.bytes || ' bytes'
+    FROM numbered AS n JOIN tcb_span AS s ON s.life = n.flow
+    JOIN tcp_data AS d ON d.number = s.number
+    UNION ALL
     SELECT n.nth, n.tuple, e.ts_ns, e.seq,
            CASE e.kind WHEN 'send' THEN 'sent' WHEN 'receive' THEN 'received' ELSE e.kind END, NULL,
            e.bytes || ' bytes'

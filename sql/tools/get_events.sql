@@ -37,7 +37,7 @@ page AS (
 hit AS (
     SELECT d.ts_ns, d.seq, d.cpu, d.pid, d.tid, d.class_id, d.payload, d.upid, n.process,
            k.provider, k.event, k.decoded_by
-    FROM event_data AS d
+    FROM event_row AS d
     JOIN class AS k ON k.class_id = d.class_id
     LEFT JOIN process_name AS n ON n.upid = d.upid
     WHERE d.ts_ns >= $start_ns AND d.ts_ns < $end_ns

@@ -25,7 +25,7 @@ traffic AS (
     SELECT ts_ns, direction, 1, wire_length,
            CASE $group_by WHEN 'process' THEN 'unknown' WHEN 'protocol' THEN protocol
                 WHEN 'flow' THEN tuple ELSE 'total' END
-    FROM packet WHERE NOT is_repeat AND NOT EXISTS (SELECT 1 FROM net_data)
+    FROM packet WHERE NOT is_repeat AND NOT EXISTS (SELECT 1 FROM net_flow)
 ),
 lost AS (
     SELECT r.ts_ns,
@@ -68,7 +68,7 @@ bucketed AS MATERIALIZED (
 -- out      Drops          count
 -- empty    No network traffic in this window.
 SELECT b.bucket * w.ns, b.row_group, b.received, b.sent, b.packets,
-       CASE WHEN EXISTS (SELECT 1 FROM net_data WHERE protocol = 'tcp') THEN b.retransmits END,
+       CASE WHEN EXISTS (SELECT 1 FROM net_flow WHERE protocol = 'tcp') THEN b.retransmits END,
        CASE WHEN EXISTS (SELECT 1 FROM trace_source
                          WHERE source IN ('tcpip', 'afd', 'pktmon') AND events > 0)
             THEN b.drops END

@@ -12,14 +12,15 @@
 span AS (SELECT greatest(duration_ns, 1) / 1e9 AS seconds FROM trace),
 known AS MATERIALIZED (SELECT list(protocol || ' ' || direction) AS ways FROM net_source),
 moved AS MATERIALIZED (
-    SELECT d.protocol || ' ' || d.direction AS way, d.packets, d.bytes, d.ts_ns,
-           d.upid, d.pid, owner_name(p.process, d.pid) AS process
-    FROM net_data AS d LEFT JOIN process_name AS p ON p.upid = d.upid
+    SELECT d.protocol || ' ' || d.direction AS way, d.packets, d.bytes, d.upid, d.pid,
+           owner_name(p.process, d.pid) AS process
+    FROM net_flow AS d LEFT JOIN process_name AS p ON p.upid = d.upid
 ),
 peak AS (
-    SELECT process, pid, upid, max(bytes) AS bytes
-    FROM (SELECT process, pid, upid, ts_ns // 1000000000 AS second, sum(bytes) AS bytes
-          FROM moved GROUP BY ALL)
+    SELECT owner_name(p.process, d.pid) AS process, d.pid, d.upid, max(d.bytes) AS bytes
+    FROM (SELECT pid, upid, ts_ns // 1000000000 AS second, sum(bytes) AS bytes
+          FROM net_data GROUP BY ALL) AS d
+    LEFT JOIN process_name AS p ON p.upid = d.upid
     GROUP BY ALL
 ),
 totals AS MATERIALIZED (

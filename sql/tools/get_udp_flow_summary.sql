@@ -14,9 +14,9 @@ flow AS MATERIALIZED (
            owner_name(max(p.process), max(d.pid)) AS process, max(d.pid) AS pid,
            coalesce(sum(d.packets) FILTER (d.direction = 'receive'), 0)::BIGINT AS received,
            coalesce(sum(d.packets) FILTER (d.direction = 'send'), 0)::BIGINT AS sent,
-           sum(d.packets)::BIGINT AS packets, sum(d.bytes)::BIGINT AS bytes, count(*) AS events,
-           min(d.ts_ns) AS first_ns, max(d.ts_ns) AS last_ns
-    FROM net_data AS d LEFT JOIN process_name AS p ON p.upid = d.upid
+           sum(d.packets)::BIGINT AS packets, sum(d.bytes)::BIGINT AS bytes, sum(d.events)::BIGINT AS events,
+           min(d.first_ns) AS first_ns, max(d.last_ns) AS last_ns
+    FROM net_flow AS d LEFT JOIN process_name AS p ON p.upid = d.upid
     WHERE d.protocol = 'udp' GROUP BY d.flow
 ),
 picked AS MATERIALIZED (

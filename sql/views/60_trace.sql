@@ -4,7 +4,7 @@ CREATE TABLE cpu_gap AS
 WITH moment AS (
     SELECT cpu, ts_ns FROM sample
     UNION ALL SELECT cpu, ts_ns FROM context_switch
-    UNION ALL SELECT cpu, ts_ns FROM event_data
+    UNION ALL SELECT cpu, ts_ns FROM event_row
     UNION ALL SELECT cpu, ts_ns FROM interrupt
     UNION ALL SELECT cpu, ts_ns FROM disk_io
     UNION ALL SELECT cpu, ts_ns FROM file_io

@@ -1,3 +1,13 @@
+-- Events without a typed table, and captured frames: the columns that both have.
+CREATE VIEW event_row AS
+SELECT ts_ns, seq, cpu, upid, utid, class_id, pid, tid, activity_id, related_activity_id, stack_id,
+       payload
+FROM event_data
+UNION ALL
+SELECT ts_ns, seq, cpu, upid, utid, class_id, pid, tid, activity_id, related_activity_id, stack_id,
+       payload
+FROM captured_frame;
+
 -- Every event without a typed table, with its names. `fields` is decoded only where it is asked for:
 -- all fields as JSON text (fields->>'Name'); event_field_i64(class_id, payload, 'Name') and its kin
 -- are faster for a few fields of many events.
@@ -7,7 +17,7 @@ SELECT d.ts_ns, p.name AS provider_name, c.event_name, c.task_name, c.opcode_nam
        d.upid, d.utid, d.activity_id, d.related_activity_id, d.stack_id, d.class_id,
        p.guid AS provider_guid, d.seq, d.payload,
        event_fields(d.class_id, d.payload, d.pid) AS fields
-FROM event_data AS d
+FROM event_row AS d
 JOIN event_class AS c ON c.class_id = d.class_id
 JOIN provider AS p ON p.provider_id = c.provider_id;
 
@@ -30,7 +40,7 @@ SELECT d.activity_id, min(d.ts_ns) AS start_ns, max(d.ts_ns) AS end_ns,
        string_agg(DISTINCT coalesce(p.name, p.guid::VARCHAR), ', '
                   ORDER BY coalesce(p.name, p.guid::VARCHAR)) AS providers,
        arg_min(d.related_activity_id, (d.ts_ns, d.seq)) AS parent_activity_id
-FROM event_data AS d
+FROM event_row AS d
 JOIN event_class AS c ON c.class_id = d.class_id
 JOIN provider AS p ON p.provider_id = c.provider_id
 WHERE d.activity_id IS NOT NULL

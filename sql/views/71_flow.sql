@@ -12,7 +12,7 @@ FROM (
     FROM process
 );
 
--- Events of one provider.
+-- Events of one provider, captured frames aside.
 CREATE MACRO provider_events(provider_guid) AS TABLE
 SELECT d.ts_ns, d.seq, d.cpu, d.pid AS header_pid, d.tid, d.upid AS header_upid, d.utid,
        d.activity_id, d.related_activity_id, d.class_id, d.payload, c.id, c.version, c.keyword
@@ -23,8 +23,10 @@ WHERE p.guid = provider_guid::UUID;
 
 -- Socket addresses in one spelling: no scope, IPv4 that travels in IPv6 as IPv4.
 CREATE MACRO socket_text(address) AS
-    regexp_replace(regexp_replace(address, '%[0-9]+\]', ']'),
-                   '^\[::ffff:([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)\]', '\1');
+    CASE WHEN contains(address, '%') OR starts_with(address, '[::ffff:')
+         THEN regexp_replace(regexp_replace(address, '%[0-9]+\]', ']'),
+                             '^\[::ffff:([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)\]', '\1')
+         ELSE address END;
 CREATE MACRO socket_join(address, port) AS
     CASE WHEN contains(address, ':') THEN '[' || address || ']' ELSE address END || ':' || port;
 CREATE MACRO socket_port(address) AS
@@ -87,20 +89,19 @@ SELECT ts_ns, seq, cpu, true, kind, bytes, socket_join(local_address, local_port
        'kernel'
 FROM udp_event WHERE kind NOT IN ('fail');
 
--- Microsoft-Windows-TCPIP: what tells of a connection and what it moves. The data events carry no
--- addresses and a process id that is not the owner's.
+-- Microsoft-Windows-TCPIP: what tells of a connection. Its data events are tcp_data_event.
 CREATE TABLE tcpip_event AS
 WITH picked AS (
     SELECT * FROM provider_events('2f07e2ee-15db-40f1-90ef-9d7ba282188a')
     WHERE id IN (1002, 1004, 1017, 1031, 1033, 1034, 1038, 1039, 1040, 1043, 1044, 1045, 1046, 1047,
-                 1048, 1073, 1074, 1077, 1184, 1185, 1186, 1187, 1200, 1201, 1300, 1332, 1351, 1382,
-                 1418, 1419, 1420, 1421, 1468, 1477, 1481, 1555)
+                 1048, 1077, 1184, 1185, 1186, 1187, 1200, 1201, 1300, 1351, 1382, 1418, 1419, 1420,
+                 1421, 1468, 1477, 1481, 1555)
 )
 SELECT ts_ns, seq, cpu, id, version, class_id,
        event_field_u64(class_id, payload, 'Tcb') AS tcb,
-       CASE WHEN id NOT IN (1073, 1074, 1077, 1351) AND (id <> 1332 OR version >= 5)
+       CASE WHEN id NOT IN (1077, 1351)
             THEN socket_text(event_field_text(class_id, payload, 'LocalAddress')) END AS local,
-       CASE WHEN id NOT IN (1073, 1074, 1077, 1351) AND (id <> 1332 OR version >= 5)
+       CASE WHEN id NOT IN (1077, 1351)
             THEN socket_text(event_field_text(class_id, payload, 'RemoteAddress')) END AS remote,
        CASE WHEN id IN (1017, 1031, 1033, 1034, 1038, 1039, 1040, 1043, 1044, 1045)
             THEN real_pid(event_field_i64(class_id, payload, 'ProcessId'))
@@ -108,13 +109,8 @@ SELECT ts_ns, seq, cpu, id, version, class_id,
        CASE WHEN id IN (1002, 1382) THEN real_pid(header_pid) END AS caller_pid,
        CASE WHEN id IN (1017, 1031, 1033, 1034, 1045)
             THEN event_field_i64(class_id, payload, 'Status') END AS status,
-       CASE WHEN id = 1332 THEN event_field_i64(class_id, payload, 'BytesSent')
-            WHEN id IN (1073, 1074) THEN event_field_i64(class_id, payload, 'NumBytes')
-            WHEN id IN (1418, 1419, 1420, 1421, 1481)
-                THEN event_field_i64(class_id, payload, 'BytesToSend') END AS bytes,
-       CASE WHEN id = 1074 AND version >= 1
-            THEN greatest(1, event_field_i64(class_id, payload, 'NumPkt')) ELSE 1 END AS packets,
-       CASE WHEN id = 1332 THEN event_field_i64(class_id, payload, 'Cwnd') END AS cwnd,
+       CASE WHEN id IN (1418, 1419, 1420, 1421, 1481)
+            THEN event_field_i64(class_id, payload, 'BytesToSend') END AS bytes,
        CASE WHEN id = 1382 THEN event_field_text(class_id, payload, 'DnsName') END AS host,
        CASE WHEN id = 1477 THEN event_field_i64(class_id, payload, 'DataBytesOut') END AS total_out,
        CASE WHEN id = 1477 THEN event_field_i64(class_id, payload, 'DataBytesIn') END AS total_in,
@@ -124,6 +120,18 @@ SELECT ts_ns, seq, cpu, id, version, class_id,
        CASE WHEN id = 1477 THEN event_field_i64(class_id, payload, 'RttUs') END AS rtt_us,
        CASE WHEN id = 1477 THEN event_field_i64(class_id, payload, 'MinRttUs') END AS min_rtt_us
 FROM picked;
+
+-- The bytes it moves: 1332 and 1073 sent, 1074 received. No addresses (before version 5 of 1332),
+-- and the process id of the header is not the owner's.
+CREATE TABLE tcp_data_event AS
+SELECT ts_ns, seq, cpu, id, event_field_u64(class_id, payload, 'Tcb') AS tcb,
+       CASE WHEN id = 1332 THEN event_field_i64(class_id, payload, 'BytesSent')
+            ELSE event_field_i64(class_id, payload, 'NumBytes') END AS bytes,
+       CASE WHEN id = 1074 AND version >= 1
+            THEN greatest(1, event_field_i64(class_id, payload, 'NumPkt')) ELSE 1 END AS packets,
+       CASE WHEN id = 1332 THEN event_field_i64(class_id, payload, 'Cwnd') END AS cwnd
+FROM provider_events('2f07e2ee-15db-40f1-90ef-9d7ba282188a')
+WHERE id IN (1073, 1074, 1332);
 
 -- What an event of the stack says of a connection.
 CREATE MACRO tcp_event_name(id) AS
@@ -146,25 +154,40 @@ CREATE MACRO tcp_event_name(id) AS
             WHEN 1420 THEN 'sent in recovery' WHEN 1421 THEN 'sent in recovery'
             WHEN 1481 THEN 'recovery step' ELSE 'event ' || id END;
 
+-- Where 1332 names addresses (version 5): its rows at which the addresses of a Tcb change.
+CREATE TABLE tcp_data_pair AS
+WITH named AS (
+    SELECT ts_ns, seq, event_field_u64(class_id, payload, 'Tcb') AS tcb,
+           socket_text(event_field_text(class_id, payload, 'LocalAddress')) AS local,
+           socket_text(event_field_text(class_id, payload, 'RemoteAddress')) AS remote
+    FROM provider_events('2f07e2ee-15db-40f1-90ef-9d7ba282188a')
+    WHERE id = 1332 AND version >= 5
+),
+pair AS (
+    SELECT tcb, local, remote, min((ts_ns, seq)) AS first FROM named
+    WHERE tcb <> 0 AND local IS NOT NULL GROUP BY tcb, local, remote
+),
+several AS (SELECT tcb FROM pair GROUP BY tcb HAVING count(*) > 1)
+SELECT tcb, first[1] AS ts_ns, first[2] AS seq, local, remote FROM pair
+WHERE tcb NOT IN (SELECT tcb FROM several)
+UNION ALL
+SELECT tcb, ts_ns, seq, local, remote
+FROM (SELECT *, lag((local, remote)) OVER (PARTITION BY tcb ORDER BY ts_ns, seq) AS before
+      FROM named WHERE local IS NOT NULL AND tcb IN (SELECT tcb FROM several))
+WHERE before IS DISTINCT FROM (local, remote);
+
 -- With the number of the life of its Tcb: the allocator reuses the pointer. A connect or an accept
 -- begins a life, and so does another pair of addresses. The addresses of 1002 are not final.
 -- Only events that name addresses can tell; there are few of them.
 CREATE TABLE tcb_mark AS
 WITH named AS (
-    SELECT tcb, ts_ns, seq, id, local || '|' || remote AS pair
-    FROM tcpip_event
-    WHERE tcb <> 0 AND id <> 1332 AND (local IS NOT NULL OR id IN (1002, 1017))
+    SELECT tcb, ts_ns, seq, id, local, remote FROM tcpip_event
+    WHERE tcb <> 0 AND (local IS NOT NULL OR id IN (1002, 1017))
     UNION ALL
-    SELECT tcb, ts_ns, seq, id, pair
-    FROM (
-        SELECT tcb, ts_ns, seq, id, local || '|' || remote AS pair,
-               lag(local || '|' || remote) OVER (PARTITION BY tcb ORDER BY ts_ns, seq) AS before
-        FROM tcpip_event WHERE tcb <> 0 AND id = 1332 AND local IS NOT NULL
-    )
-    WHERE pair IS DISTINCT FROM before
+    SELECT tcb, ts_ns, seq, 1332, local, remote FROM tcp_data_pair
 ),
 opened AS (
-    SELECT * REPLACE (CASE WHEN id <> 1002 THEN pair END AS pair),
+    SELECT *, CASE WHEN id <> 1002 THEN local || '|' || remote END AS pair,
            sum(CASE WHEN id IN (1002, 1017) THEN 1 ELSE 0 END)
                OVER (PARTITION BY tcb ORDER BY ts_ns, seq) AS opens
     FROM named
@@ -175,30 +198,74 @@ paired AS (
                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pair_before
     FROM opened
 )
-SELECT tcb, ts_ns, seq, id,
+SELECT tcb, ts_ns, seq, id, local, remote,
        tcb::VARCHAR || '.' || opens || '.'
            || sum(CASE WHEN pair <> pair_before THEN 1 ELSE 0 END)
                   OVER (PARTITION BY tcb, opens ORDER BY ts_ns, seq) AS life
 FROM paired;
 
+-- The lives of each Tcb and when they begin; the first, 0.0, has no beginning. is_alone: the Tcb has
+-- no other, so its events need no search.
+CREATE TABLE tcb_span AS
+WITH marked AS (
+    SELECT tcb, life, min(ts_ns) AS from_ns FROM tcb_mark GROUP BY tcb, life
+),
+loose AS (
+    SELECT tcb, min(ts_ns) AS first_ns
+    FROM (SELECT tcb, ts_ns FROM tcp_data_event
+          UNION ALL
+          SELECT tcb, ts_ns FROM tcpip_event WHERE local IS NULL AND id NOT IN (1002, 1017))
+    WHERE tcb <> 0 GROUP BY tcb
+),
+span AS (
+    SELECT tcb, life, CASE WHEN life = tcb || '.0.0' THEN -9223372036854775807
+                           ELSE from_ns END AS from_ns FROM marked
+    UNION ALL
+    SELECT l.tcb, l.tcb || '.0.0', -9223372036854775807
+    FROM loose AS l
+    LEFT JOIN (SELECT tcb, min(from_ns) AS from_ns, bool_or(life = tcb || '.0.0') AS has_first
+               FROM marked GROUP BY tcb) AS m ON m.tcb = l.tcb
+    WHERE m.tcb IS NULL OR NOT m.has_first AND l.first_ns < m.from_ns
+)
+SELECT tcb, life, from_ns, row_number() OVER (ORDER BY tcb, from_ns, life) AS number,
+       count(*) OVER (PARTITION BY tcb) = 1 AS is_alone
+FROM span;
+
+-- Events of connections with their life; data aside.
 CREATE TABLE tcb_event AS
 SELECT e.*, m.life
 FROM tcpip_event AS e
 JOIN tcb_mark AS m ON m.tcb = e.tcb AND m.ts_ns = e.ts_ns AND m.seq = e.seq AND m.id = e.id
-WHERE e.id <> 1332
 UNION ALL
-SELECT e.*, coalesce(m.life, e.tcb::VARCHAR || '.0.0')
+SELECT e.*, s.life
 FROM tcpip_event AS e
-ASOF LEFT JOIN (SELECT tcb, life, min(ts_ns) AS ts_ns FROM tcb_mark GROUP BY tcb, life) AS m
-    ON m.tcb = e.tcb AND m.ts_ns <= e.ts_ns
-WHERE e.tcb <> 0 AND (e.id = 1332 OR e.local IS NULL AND e.id NOT IN (1002, 1017));
+ASOF JOIN tcb_span AS s ON s.tcb = e.tcb AND s.from_ns <= e.ts_ns
+WHERE e.tcb <> 0 AND e.local IS NULL AND e.id NOT IN (1002, 1017);
+
+-- Data with the number of its life.
+CREATE TABLE tcp_data_reused AS
+SELECT d.*, s.number
+FROM (SELECT * FROM tcp_data_event WHERE tcb IN (SELECT tcb FROM tcb_span WHERE NOT is_alone)) AS d
+ASOF JOIN tcb_span AS s ON s.tcb = d.tcb AND s.from_ns <= d.ts_ns;
+CREATE VIEW tcp_data AS
+SELECT d.*, s.number
+FROM tcp_data_event AS d JOIN tcb_span AS s ON s.tcb = d.tcb AND s.is_alone
+UNION ALL
+SELECT * FROM tcp_data_reused;
+CREATE TABLE tcp_data_total AS
+SELECT number, CASE WHEN id = 1074 THEN 'receive' ELSE 'send' END AS direction,
+       min(ts_ns) AS first_ns, max(ts_ns) AS last_ns, sum(bytes)::BIGINT AS bytes,
+       sum(packets) FILTER (bytes IS NOT NULL)::BIGINT AS packets, count(bytes) AS events,
+       min(ts_ns) FILTER (bytes IS NOT NULL) AS first_data_ns,
+       max(ts_ns) FILTER (bytes IS NOT NULL) AS last_data_ns, max(cwnd) AS cwnd_max
+FROM tcp_data GROUP BY ALL;
 
 -- Where each number comes from.
 CREATE TABLE net_source AS
 WITH seen AS (
     SELECT 'tcp' AS protocol, CASE WHEN id = 1074 THEN 'receive' ELSE 'send' END AS direction,
            'tcpip' AS source, 1 AS rank
-    FROM tcpip_event WHERE id IN (1073, 1074, 1332) GROUP BY ALL
+    FROM tcp_data_event GROUP BY ALL
     UNION ALL
     SELECT 'tcp', 'retransmit', 'tcpip', 1
     FROM tcpip_event
@@ -250,12 +317,15 @@ LEFT JOIN process_life AS l
 
 -- Lives of Tcbs: who, where, how it ended.
 CREATE TABLE tcb_life AS
-WITH life AS (
-    SELECT life, tcb, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
-           coalesce(arg_max(local, ts_ns) FILTER (id <> 1002 AND local IS NOT NULL),
-                    any_value(local)) AS local,
+WITH address AS (
+    SELECT life, coalesce(arg_max(local, ts_ns) FILTER (id <> 1002 AND local IS NOT NULL),
+                          any_value(local)) AS local,
            coalesce(arg_max(remote, ts_ns) FILTER (id <> 1002 AND remote IS NOT NULL),
-                    any_value(remote)) AS remote,
+                    any_value(remote)) AS remote
+    FROM tcb_mark GROUP BY life
+),
+told AS (
+    SELECT life, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
            coalesce(arg_max(pid, ts_ns) FILTER (pid IS NOT NULL),
                     arg_max(caller_pid, ts_ns) FILTER (caller_pid IS NOT NULL)) AS pid,
            max(host) AS host,
@@ -263,11 +333,27 @@ WITH life AS (
                AS was_reset,
            bool_or(id IN (1038, 1043, 1044, 1477)) AS was_closed,
            bool_or(id IN (1034, 1045)) AS failed,
-           bool_and(id = 1300) AS only_rundown,
-           max(cwnd) AS cwnd_max, max(total_out) AS total_out, max(total_in) AS total_in,
-           max(bytes_retransmitted) AS bytes_retransmitted, max(timeouts) AS timeouts,
-           max(rtt_us) AS rtt_us, max(min_rtt_us) AS min_rtt_us
-    FROM tcb_event GROUP BY life, tcb
+           bool_and(id = 1300) AS only_rundown, max(total_out) AS total_out,
+           max(total_in) AS total_in, max(bytes_retransmitted) AS bytes_retransmitted,
+           max(timeouts) AS timeouts, max(rtt_us) AS rtt_us, max(min_rtt_us) AS min_rtt_us
+    FROM tcb_event GROUP BY life
+),
+moved AS (
+    SELECT number, min(first_ns) AS first_ns, max(last_ns) AS last_ns, max(cwnd_max) AS cwnd_max
+    FROM tcp_data_total GROUP BY number
+),
+life AS (
+    SELECT s.life, s.tcb, s.number, least(t.first_ns, m.first_ns) AS first_ns,
+           greatest(t.last_ns, m.last_ns) AS last_ns, a.local, a.remote, t.pid, t.host,
+           coalesce(t.was_reset, false) AS was_reset, coalesce(t.was_closed, false) AS was_closed,
+           coalesce(t.failed, false) AS failed,
+           coalesce(t.only_rundown, false) AND m.number IS NULL AS only_rundown, m.cwnd_max,
+           t.total_out, t.total_in, t.bytes_retransmitted, t.timeouts, t.rtt_us, t.min_rtt_us
+    FROM tcb_span AS s
+    LEFT JOIN told AS t ON t.life = s.life
+    LEFT JOIN moved AS m ON m.number = s.number
+    LEFT JOIN address AS a ON a.life = s.life
+    WHERE t.life IS NOT NULL OR m.number IS NOT NULL
 )
 SELECT f.*, l.upid
 FROM life AS f
@@ -281,19 +367,19 @@ SELECT *, source || '|' || local || '|' || remote || '|'
                      OVER (PARTITION BY source, local, remote ORDER BY ts_ns, seq) AS life
 FROM kernel_net_event WHERE NOT is_udp;
 
--- Bytes and packets as they moved, of one source per direction.
-CREATE TABLE net_data AS
-SELECT e.ts_ns, e.cpu, 'tcp' AS protocol, s.direction, l.pid, l.upid, e.bytes, e.packets, l.local,
-       l.remote, e.life AS flow, s.source
-FROM tcb_event AS e
-JOIN tcb_life AS l ON l.life = e.life
-JOIN net_source AS s ON s.protocol = 'tcp' AND s.source = 'tcpip'
-     AND s.direction = CASE WHEN e.id = 1074 THEN 'receive'
-                            WHEN e.id IN (1073, 1332) THEN 'send' END
+-- Bytes and packets as they moved, of one source per direction. TCPIP comes first where it has any.
+CREATE VIEW net_data AS
+SELECT e.ts_ns, e.cpu, 'tcp' AS protocol,
+       CASE WHEN e.id = 1074 THEN 'receive' ELSE 'send' END AS direction, l.pid, l.upid, e.bytes,
+       e.packets, l.local, l.remote, l.life AS flow, 'tcpip' AS source
+FROM tcp_data AS e
+JOIN tcb_life AS l ON l.number = e.number
 WHERE e.bytes IS NOT NULL
 UNION ALL
-SELECT e.ts_ns, e.cpu, 'tcp', s.direction, e.pid, e.upid, e.bytes, 1, e.local, e.remote, e.life,
-       s.source
+SELECT * FROM other_net_data;
+CREATE TABLE other_net_data AS
+SELECT e.ts_ns, e.cpu, 'tcp' AS protocol, s.direction, e.pid, e.upid, e.bytes, 1 AS packets,
+       e.local, e.remote, e.life AS flow, s.source
 FROM kernel_tcp_event AS e
 JOIN net_source AS s ON s.protocol = 'tcp' AND s.source = e.source AND s.direction = e.kind
 WHERE e.kind IN ('send', 'receive')
@@ -308,6 +394,19 @@ SELECT e.ts_ns, e.cpu, 'udp', e.kind, e.pid, e.upid, e.bytes, 1, e.local, e.remo
 FROM kernel_net_event AS e
 JOIN net_source AS s ON s.protocol = 'udp' AND s.source = e.source AND s.direction = e.kind
 WHERE e.is_udp;
+
+-- Their sums by flow and direction.
+CREATE TABLE net_flow AS
+SELECT 'tcp' AS protocol, t.direction, l.life AS flow, l.local, l.remote, l.pid, l.upid,
+       'tcpip' AS source, t.first_data_ns AS first_ns, t.last_data_ns AS last_ns, t.bytes,
+       t.packets, t.events
+FROM tcp_data_total AS t JOIN tcb_life AS l ON l.number = t.number
+WHERE t.events > 0
+UNION ALL
+SELECT protocol, direction, flow, local, remote, pid, upid, source, min(ts_ns), max(ts_ns),
+       sum(bytes)::BIGINT, sum(packets)::BIGINT, count(*)
+FROM other_net_data
+GROUP BY protocol, direction, flow, local, remote, pid, upid, source;
 
 -- Retransmissions, once each: timeouts of data and of SYNs, and segments sent in recovery.
 CREATE TABLE tcp_retransmit AS
@@ -339,7 +438,7 @@ SELECT arg_min(source, rank) AS source
 FROM (
     SELECT source, CASE source WHEN 'tcpip' THEN 1 WHEN 'kernel_network' THEN 2 ELSE 3 END AS rank
     FROM net_source WHERE protocol = 'tcp' AND direction IN ('send', 'receive')
-    UNION ALL SELECT 'tcpip', 4 FROM tcpip_event GROUP BY ALL
+    UNION ALL (SELECT 'tcpip', 4 FROM tcpip_event LIMIT 1)
     UNION ALL
     SELECT source, CASE source WHEN 'kernel_network' THEN 5 ELSE 6 END
     FROM kernel_tcp_event GROUP BY source
@@ -365,12 +464,11 @@ WITH life AS (
     GROUP BY life
 ),
 data AS (
-    SELECT flow, min(ts_ns) AS first_data_ns, max(ts_ns) AS last_data_ns,
-           sum(bytes) FILTER (direction = 'receive')::BIGINT AS bytes_received,
+    SELECT flow, sum(bytes) FILTER (direction = 'receive')::BIGINT AS bytes_received,
            sum(bytes) FILTER (direction = 'send')::BIGINT AS bytes_sent,
            sum(packets)::BIGINT AS packets,
            coalesce(sum(packets) FILTER (direction = 'send'), 0)::BIGINT AS packets_sent
-    FROM net_data WHERE protocol = 'tcp' GROUP BY flow
+    FROM net_flow WHERE protocol = 'tcp' GROUP BY flow
 ),
 lost AS (
     SELECT flow, count(*) AS retransmits, count(*) FILTER (kind = 'SYN') AS syn,

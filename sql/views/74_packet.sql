@@ -1,6 +1,6 @@
 -- Captured packets: NDIS-PacketCapture, Ras-NdisWan, PktMon.
 
-CREATE VIEW pktmon_component AS
+CREATE TABLE pktmon_component AS
 SELECT id, any_value(type) AS type, any_value(name) AS name, any_value(description) AS description
 FROM (
     SELECT event_field_i64(class_id, payload, 'Id') AS id,
@@ -17,175 +17,249 @@ CREATE MACRO component_label(number, name, description) AS
               AND name <> description THEN description || ' (' || name || ')'
          ELSE coalesce(nullif(description, ''), nullif(name, ''), 'Component ' || number) END;
 
--- Every record of PktMon that carries a frame, or a part of one: one per appearance of a packet.
-CREATE TABLE pktmon_frame AS
-WITH picked AS (
-    SELECT * FROM provider_events('4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac')
-    WHERE id IN (160, 170, 240)
-)
-SELECT ts_ns, seq, cpu, id AS event_id,
-       event_field_u64(class_id, payload, 'PktGroupId') AS group_id,
-       event_field_i64(class_id, payload, 'PktNumber') AS number,
-       event_field_i64(class_id, payload, 'AppearanceCount') AS appearance,
-       event_field_i64(class_id, payload, 'DirTag') AS dir_tag,
-       event_field_i64(class_id, payload, 'PacketType')::UINTEGER AS media,
-       event_field_i64(class_id, payload, 'ComponentId') AS component,
-       event_field_i64(class_id, payload, 'EdgeId') AS edge,
-       event_field_i64(class_id, payload, 'DropReason') AS drop_reason,
-       event_field_text(class_id, payload, 'DropReason') AS drop_text,
-       event_field_text(class_id, payload, 'DropLocation') AS drop_location,
-       event_field_i64(class_id, payload, 'OriginalPayloadSize') AS original,
-       blob_slice(payload, 34::UINTEGER,
-                  event_field_i64(class_id, payload, 'LoggedPayloadSize')::UINTEGER) AS bytes
-FROM picked;
+-- Which kinds of records there are. Joined in front of a scan, a kind that is absent costs nothing.
+CREATE TABLE capture_kind AS
+SELECT source, event_id, interface, layer, direction, group_id IS NULL AS is_loose,
+       frame_at IS NULL AS is_header, starts, ends, fragment_offset > 0 AS is_later, count(*) AS n
+FROM captured_frame
+GROUP BY source, event_id, interface, layer, direction, group_id IS NULL, frame_at IS NULL, starts,
+         ends, fragment_offset > 0;
 
--- 1 and 2 in and out of the host, 3 and 4 receive and transmit, 5 and 6 ingress and egress.
-CREATE MACRO pktmon_direction(dir_tag) AS
-    CASE WHEN dir_tag IN (1, 3, 5) THEN 'receive' WHEN dir_tag IN (2, 4, 6) THEN 'send' END;
+-- Records of PktMon that report a drop; their reasons and places by name.
+CREATE MACRO is_pktmon_drop(event_id) AS event_id IN (140, 150, 170, 210, 230, 240);
+CREATE TABLE pktmon_drop_name AS
+SELECT f.class_id, f.drop_reason, f.drop_location,
+       any_value(event_field_text(f.class_id, f.payload, 'DropReason')) AS reason,
+       any_value(event_field_text(f.class_id, f.payload, 'DropLocation')) AS location
+FROM captured_frame AS f
+JOIN (SELECT DISTINCT event_id FROM capture_kind
+      WHERE source = 'pktmon' AND is_pktmon_drop(event_id)) AS k ON k.event_id = f.event_id
+WHERE f.source = 'pktmon'
+GROUP BY f.class_id, f.drop_reason, f.drop_location;
 
-CREATE TABLE pktmon_drop AS
-SELECT f.ts_ns, f.event_id, component_label(f.component, c.name, c.description) AS component,
-       CASE WHEN f.drop_text = f.drop_reason::VARCHAR THEN 'reason ' || f.drop_reason
-            ELSE f.drop_text || ' (' || f.drop_reason || ')' END AS reason,
-       f.drop_location AS location, f.original, p.protocol, p.tuple
-FROM (SELECT *, packet_decode(bytes, media, original::UINTEGER) AS p FROM pktmon_frame
-      WHERE event_id <> 160) AS f
-LEFT JOIN pktmon_component AS c ON c.id = f.component
-UNION ALL
--- Drops with parsed headers only.
-SELECT e.ts_ns, e.id, component_label(e.component, c.name, c.description),
-       CASE WHEN e.reason_text = e.reason::VARCHAR THEN 'reason ' || e.reason
-            ELSE e.reason_text || ' (' || e.reason || ')' END,
-       e.location, e.original, protocol_name(e.protocol),
-       e.source || ':' || e.sport || ' -> ' || e.target || ':' || e.dport || '/'
-           || protocol_name(e.protocol)
-FROM (
-    SELECT ts_ns, id, event_field_i64(class_id, payload, 'ComponentId') AS component,
-           event_field_i64(class_id, payload, 'DropReason') AS reason,
-           event_field_text(class_id, payload, 'DropReason') AS reason_text,
-           event_field_text(class_id, payload, 'DropLocation') AS location,
-           event_field_i64(class_id, payload, 'OriginalPayloadSize') AS original,
-           event_field_i64(class_id, payload, 'Protocol') AS protocol,
-           event_field_text(class_id, payload, 'SourceIP') AS source,
-           event_field_text(class_id, payload, 'DestinationIP') AS target,
-           event_field_i64(class_id, payload, 'SourcePort') AS sport,
-           event_field_i64(class_id, payload, 'DestinationPort') AS dport
-    FROM provider_events('4d4f80d9-c8bd-4d73-bb5b-19c90402c5ac')
-    WHERE id IN (140, 150, 210, 230)
-) AS e
-LEFT JOIN pktmon_component AS c ON c.id = e.component;
-
--- Frames of NDIS-PacketCapture and of the WAN capture. What is data in a keyword: 0x40000000 a
--- packet starts, 0x80000000 it ends, 0x100000000 sent, 0x200000000 received, 0x10000 802.11, 0x200
--- and 0x8000 no link header.
-CREATE TABLE ndis_frame AS
-WITH fragment AS (
-    SELECT ts_ns, seq, cpu, tid, id, keyword::HUGEINT::BIGINT AS keyword,
-           CASE WHEN id < 5000 THEN event_field_i64(class_id, payload, 'MiniportIfIndex') END
-               AS miniport,
-           CASE WHEN id < 5000 THEN event_field_i64(class_id, payload, 'LowerIfIndex') END
-               AS lower_if,
-           CASE WHEN id = 1001
-                THEN blob_slice(payload, 12::UINTEGER,
-                                event_field_i64(class_id, payload, 'FragmentSize')::UINTEGER)
-                ELSE unhex(substr(event_field_text(class_id, payload, 'Fragment'), 3)) END AS bytes
-    FROM (
-        SELECT * REPLACE (keyword & 281474976710655 AS keyword)
-        FROM provider_events('2ed6006e-4729-4609-b423-3ee7bcd678ef')
-        WHERE id IN (1001, 1003)
-        UNION ALL
-        SELECT * REPLACE (keyword & 281474976710655 AS keyword)
-        FROM provider_events('d84521f7-2235-4237-a7c0-14e3a9676286')
-        WHERE id IN (5001, 5002)
-    )
-),
-marked AS MATERIALIZED (
-    SELECT *, id > 5000 OR keyword & 1073741824 <> 0 OR NOT bool_or(keyword & 3221225472 <> 0)
-                  OVER (PARTITION BY id > 5000) AS starts,
-           id > 5000 OR keyword & 2147483648 <> 0 OR NOT bool_or(keyword & 3221225472 <> 0)
-                  OVER (PARTITION BY id > 5000) AS ends
-    FROM fragment
-),
-numbered AS (
-    SELECT *, sum(CASE WHEN starts THEN 1 ELSE 0 END)
-                  OVER (PARTITION BY id, miniport, lower_if, tid ORDER BY ts_ns, seq) AS number
-    FROM marked
-    WHERE NOT (SELECT bool_and(starts AND ends) FROM marked)
-),
-joined AS (
-    -- Since Windows 8.1 every packet is one event.
-    SELECT ts_ns, seq, cpu, id, miniport, lower_if, keyword, bytes FROM marked
-    WHERE (SELECT bool_and(starts AND ends) FROM marked)
-    UNION ALL
-    SELECT min(ts_ns), arg_min(seq, ts_ns), arg_min(cpu, ts_ns), id, miniport, lower_if,
-           bit_or(keyword), list_reduce(list(bytes ORDER BY ts_ns, seq), lambda a, b: a || b)
-    FROM numbered
-    WHERE number > 0
-    GROUP BY id, miniport, lower_if, tid, number
-    HAVING bool_or(ends)
-)
-SELECT ts_ns, seq, cpu, id, miniport, lower_if,
-       CASE WHEN id = 5001 OR keyword & 4294967296 <> 0 THEN 'send'
-            WHEN id = 5002 OR keyword & 8589934592 <> 0 THEN 'receive' END AS direction,
-       CASE WHEN id > 5000 OR keyword & 33280 <> 0 THEN 3
-            WHEN keyword & 65536 <> 0 THEN 2 ELSE 1 END::UINTEGER AS media,
-       bytes
-FROM joined;
+-- Names of interfaces, where the capture lists its sources.
+CREATE TABLE ndis_interface AS
+SELECT event_field_i64(class_id, payload, 'IfIndex') AS if_index,
+       max(event_field_text(class_id, payload, 'SourceName')) AS name
+FROM provider_events('2ed6006e-4729-4609-b423-3ee7bcd678ef') AS e
+WHERE e.id = 5101
+GROUP BY if_index;
 
 -- The layer of each miniport that counts: the lowest one seen.
 CREATE TABLE ndis_layer AS
-SELECT id, miniport,
-       CASE WHEN bool_or(lower_if = miniport) THEN miniport ELSE min(lower_if) END AS counted,
-       count(DISTINCT lower_if) AS layers
-FROM ndis_frame WHERE id < 5000 GROUP BY id, miniport;
+SELECT event_id AS id, interface AS miniport,
+       CASE WHEN bool_or(layer = interface) THEN interface ELSE min(layer) END AS counted,
+       count(DISTINCT layer) AS layers
+FROM capture_kind WHERE source = 'ndis' GROUP BY event_id, interface;
 
--- Every captured frame, decoded. is_repeat: the same packet as a frame before, seen elsewhere.
-CREATE TABLE packet AS
-WITH frame AS (
-    SELECT f.ts_ns, f.seq AS event_seq, f.cpu,
-           CASE WHEN f.id > 5000 THEN 'wan' ELSE 'ndis' END AS source,
-           f.direction, f.media, 0::UINTEGER AS original, f.bytes,
-           CASE WHEN f.id > 5000 THEN 'WAN' ELSE 'interface ' || f.miniport
-                || CASE WHEN f.lower_if <> f.miniport THEN ' layer ' || f.lower_if ELSE '' END
-           END AS place,
-           coalesce(f.miniport, 0) AS interface_number,
-           coalesce(f.lower_if <> l.counted, false)
-               OR f.id = 1003 AND EXISTS (SELECT 1 FROM ndis_layer WHERE id = 1001) AS is_repeat,
-           NULL::UBIGINT AS group_id, NULL::BIGINT AS number, NULL::VARCHAR AS dropped
-    FROM ndis_frame AS f
-    LEFT JOIN ndis_layer AS l ON l.id = f.id AND l.miniport = f.miniport
-    UNION ALL
-    SELECT f.ts_ns, f.seq, f.cpu, 'pktmon', pktmon_direction(f.dir_tag), f.media,
-           f.original::UINTEGER, f.bytes,
-           component_label(f.component, c.name, c.description) || ' edge ' || f.edge, f.component,
-           row_number() OVER (PARTITION BY f.group_id, f.number
-                              ORDER BY f.appearance, f.ts_ns, f.seq) > 1,
-           f.group_id, f.number,
-           CASE WHEN f.event_id <> 160 THEN f.drop_text || ' at ' || f.drop_location END
-    FROM pktmon_frame AS f
-    LEFT JOIN pktmon_component AS c ON c.id = f.component
-    WHERE f.bytes IS NOT NULL AND f.media IS NOT NULL
-),
-flat AS (
-    SELECT row_number() OVER (ORDER BY ts_ns, cpu, event_seq) AS packet_id, *,
-           unnest(packet_decode(bytes, media, original))
-    FROM frame
-),
--- A later fragment has no transport header: it takes the tuple of the first one.
-first_fragment AS (
-    SELECT src, dst, ip_proto, ip_id, ts_ns, tuple, sport, dport FROM flat
-    WHERE more_fragments = 1 AND fragment_offset = 0
-),
-later AS (
-    SELECT l.packet_id, f.tuple, f.sport, f.dport
-    FROM (SELECT * FROM flat WHERE fragment_offset > 0) AS l
-    ASOF JOIN first_fragment AS f
-        ON f.src = l.src AND f.dst = l.dst AND f.ip_proto = l.ip_proto AND f.ip_id = l.ip_id
-           AND f.ts_ns <= l.ts_ns
+-- The same packet as one before, seen elsewhere: at another layer of NDIS, at another component of
+-- PktMon. PktMon records without identity count at the place of each direction that has most.
+CREATE TABLE packet_repeat AS
+SELECT f.seq
+FROM captured_frame AS f
+JOIN (SELECT l.*, id = 1003 AND EXISTS (SELECT 1 FROM ndis_layer WHERE id = 1001) AS none_counts
+      FROM ndis_layer AS l) AS l
+    ON l.id = f.event_id AND l.miniport = f.interface AND (l.layers > 1 OR l.none_counts)
+WHERE f.source = 'ndis' AND (f.layer <> l.counted OR l.none_counts)
+UNION ALL
+SELECT seq FROM (
+    SELECT f.seq, row_number() OVER (PARTITION BY f.group_id, f.number
+                                     ORDER BY f.appearance, f.frame_at IS NULL, f.ts_ns, f.seq) AS nth
+    FROM captured_frame AS f
+    JOIN (SELECT DISTINCT source FROM capture_kind
+          WHERE source = 'pktmon' AND NOT is_loose) AS k ON k.source = f.source
+    WHERE f.group_id IS NOT NULL
 )
-SELECT p.* REPLACE (coalesce(f.tuple, p.tuple) AS tuple, coalesce(f.sport, p.sport) AS sport,
-                    coalesce(f.dport, p.dport) AS dport)
-FROM flat AS p LEFT JOIN later AS f ON f.packet_id = p.packet_id;
+WHERE nth > 1
+UNION ALL
+SELECT f.seq
+FROM captured_frame AS f
+JOIN (SELECT 'pktmon' AS source, direction, arg_max((interface, layer), (n, interface, layer)) AS place
+      FROM (SELECT direction, interface, layer, sum(n) AS n FROM capture_kind
+            WHERE source = 'pktmon' AND is_loose GROUP BY ALL)
+      GROUP BY direction) AS b
+    ON b.source = f.source AND b.direction IS NOT DISTINCT FROM f.direction
+       AND b.place <> (f.interface, f.layer)
+WHERE f.group_id IS NULL;
+
+-- Records that are no packet as they stand: parts of frames (before Windows 8.1; then all of them are
+-- read anew), later fragments, and headers of a frame that was also logged whole.
+CREATE TABLE packet_part AS
+SELECT f.seq FROM captured_frame AS f
+JOIN (SELECT DISTINCT source FROM capture_kind
+      WHERE source = 'ndis' AND NOT (starts AND ends)) AS k ON k.source = f.source
+UNION
+SELECT f.seq FROM captured_frame AS f
+JOIN (SELECT DISTINCT source FROM capture_kind WHERE is_later) AS k ON k.source = f.source
+WHERE f.fragment_offset > 0
+UNION
+SELECT h.seq
+FROM (SELECT f.* FROM captured_frame AS f
+      JOIN (SELECT DISTINCT source FROM capture_kind WHERE is_header) AS k ON k.source = f.source
+      WHERE f.frame_at IS NULL) AS h
+SEMI JOIN captured_frame AS f
+    ON f.source = h.source AND f.frame_at IS NOT NULL AND f.group_id = h.group_id
+       AND f.number = h.number AND f.appearance = h.appearance AND f.interface = h.interface
+       AND f.layer = h.layer;
+
+-- The columns of packets that one record has.
+CREATE VIEW frame_record AS
+SELECT seq AS packet_id, ts_ns, seq AS event_seq, cpu, class_id, source, event_id, direction, media,
+       original, interface, layer, group_id, number::BIGINT AS number, appearance, drop_reason,
+       drop_location, vlan_id, ip_version::BIGINT AS ip_version, protocol,
+       ip_proto::BIGINT AS ip_proto, src, dst, sport::BIGINT AS sport, dport::BIGINT AS dport,
+       tcp_seq::BIGINT AS seq, tcp_ack::BIGINT AS ack, tcp_flags::BIGINT AS flags,
+       tcp_window::BIGINT AS tcp_window, window_scale::BIGINT AS window_scale,
+       payload_length::BIGINT AS payload_length, payload_hash, ip_id::BIGINT AS ip_id,
+       dont_fragment::BIGINT AS dont_fragment, more_fragments::BIGINT AS more_fragments,
+       fragment_offset::BIGINT AS fragment_offset, checksum::BIGINT AS checksum,
+       icmp_type::BIGINT AS icmp_type, icmp_code::BIGINT AS icmp_code,
+       wire_length::BIGINT AS wire_length, tuple, application, server_name,
+       quic_version::BIGINT AS quic_version, dcid, scid, truncated_at, malformed, captured,
+       blob_slice(payload, frame_at, captured) AS bytes
+FROM captured_frame;
+
+-- Those records themselves; few, where frames come whole.
+CREATE TABLE packet_part_record AS
+SELECT f.ts_ns, f.seq, f.tid, f.starts, f.ends
+FROM captured_frame AS f SEMI JOIN packet_part ON packet_part.seq = f.seq;
+
+-- What they make: frames joined from their parts and decoded, and fragments behind a first one, which
+-- have no transport header and take the tuple of the first.
+CREATE TABLE packet_rest AS
+WITH mark AS (
+    SELECT 'ndis' AS source, bool_or(starts OR ends) AS any_mark FROM capture_kind
+    WHERE source = 'ndis' HAVING bool_or(NOT (starts AND ends))
+),
+record AS (
+    SELECT r.*, p.tid, p.starts, p.ends
+    FROM packet_part_record AS p JOIN frame_record AS r ON r.packet_id = p.seq AND r.ts_ns = p.ts_ns
+),
+part AS (
+    SELECT r.*, r.starts OR NOT m.any_mark AS begins, r.ends OR NOT m.any_mark AS finishes
+    FROM record AS r JOIN mark AS m ON m.source = r.source
+),
+numbered AS (
+    SELECT *, sum(CASE WHEN begins THEN 1 ELSE 0 END)
+                  OVER (PARTITION BY event_id, interface, layer, tid
+                        ORDER BY ts_ns, packet_id) AS nth
+    FROM part
+),
+joined AS (
+    SELECT min(ts_ns) AS ts_ns, arg_min(packet_id, ts_ns) AS packet_id, arg_min(cpu, ts_ns) AS cpu,
+           arg_min(class_id, ts_ns) AS class_id, event_id, interface, layer,
+           CASE WHEN bool_or(direction = 'send') THEN 'send'
+                WHEN bool_or(direction = 'receive') THEN 'receive' END AS direction,
+           CASE WHEN bool_or(media = 3) THEN 3 WHEN bool_or(media = 2) THEN 2 ELSE 1 END::UINTEGER
+               AS media,
+           max(vlan_id) AS vlan_id,
+           list_reduce(list(bytes ORDER BY ts_ns, packet_id), lambda a, b: a || b) AS bytes
+    FROM numbered
+    WHERE nth > 0
+    GROUP BY event_id, interface, layer, tid, nth
+    HAVING bool_or(finishes)
+),
+decoded AS (
+    SELECT *, packet_id AS event_seq, 'ndis' AS source, 0::UINTEGER AS original,
+           octet_length(bytes)::UINTEGER AS captured,
+           unnest(packet_decode(bytes, media, 0::UINTEGER))
+    FROM joined
+),
+frame AS (
+    SELECT * FROM decoded
+    UNION ALL BY NAME
+    SELECT * EXCLUDE (tid, starts, ends) FROM record
+    WHERE fragment_offset > 0 AND source NOT IN (SELECT source FROM mark)
+),
+wanted AS (SELECT DISTINCT src, dst, ip_proto, ip_id FROM frame WHERE fragment_offset > 0),
+first_fragment AS (
+    SELECT src, dst, ip_proto, ip_id, f.ts_ns, f.tuple, f.sport, f.dport
+    FROM frame_record AS f SEMI JOIN wanted USING (src, dst, ip_proto, ip_id)
+    WHERE f.more_fragments = 1 AND f.fragment_offset = 0
+    UNION ALL
+    SELECT src, dst, ip_proto, ip_id, ts_ns, tuple, sport, dport FROM decoded
+    WHERE more_fragments = 1 AND fragment_offset = 0
+)
+SELECT l.* REPLACE (CASE WHEN l.fragment_offset > 0 THEN coalesce(f.tuple, l.tuple)
+                         ELSE l.tuple END AS tuple,
+                    CASE WHEN l.fragment_offset > 0 THEN coalesce(f.sport, l.sport)
+                         ELSE l.sport END AS sport,
+                    CASE WHEN l.fragment_offset > 0 THEN coalesce(f.dport, l.dport)
+                         ELSE l.dport END AS dport)
+FROM frame AS l
+ASOF LEFT JOIN first_fragment AS f
+    ON f.src = l.src AND f.dst = l.dst AND f.ip_proto = l.ip_proto AND f.ip_id = l.ip_id
+       AND f.ts_ns <= l.ts_ns;
+
+-- Every captured packet. is_repeat: the same packet as one before, seen elsewhere. packet_id and
+-- event_seq: the seq of its (first) record. Only what a query names is read; bytes are the dear ones.
+CREATE VIEW packet AS
+SELECT p.*, r.seq IS NOT NULL AS is_repeat,
+       CASE p.source WHEN 'pktmon'
+            THEN component_label(p.interface, c.name, c.description) || ' edge ' || p.layer
+            WHEN 'wan' THEN 'WAN'
+            ELSE 'interface ' || p.interface
+                 || CASE WHEN p.layer <> p.interface THEN ' layer ' || p.layer ELSE '' END
+       END AS place,
+       CASE p.source WHEN 'pktmon' THEN component_label(p.interface, c.name, c.description)
+            WHEN 'wan' THEN 'WAN' ELSE coalesce(i.name, 'interface ' || p.interface) END AS adapter,
+       coalesce(p.interface, 0) AS interface_number, d.reason || ' at ' || d.location AS dropped
+FROM (
+    SELECT * FROM frame_record ANTI JOIN packet_part ON packet_part.seq = frame_record.packet_id
+    UNION ALL BY NAME
+    SELECT * FROM packet_rest
+) AS p
+LEFT JOIN packet_repeat AS r ON r.seq = p.packet_id
+LEFT JOIN pktmon_component AS c ON c.id = p.interface
+LEFT JOIN ndis_interface AS i ON i.if_index = p.interface
+LEFT JOIN pktmon_drop_name AS d
+    ON d.class_id = p.class_id AND d.drop_reason = p.drop_reason
+       AND d.drop_location = p.drop_location;
+
+CREATE TABLE pktmon_drop AS
+SELECT p.ts_ns, p.event_id, component_label(p.interface, c.name, c.description) AS component,
+       CASE WHEN d.reason = p.drop_reason::VARCHAR THEN 'reason ' || p.drop_reason
+            ELSE d.reason || ' (' || p.drop_reason || ')' END AS reason,
+       d.location, nullif(p.original, 0) AS original, p.protocol, p.tuple
+FROM packet AS p
+JOIN pktmon_drop_name AS d
+    ON d.class_id = p.class_id AND d.drop_reason = p.drop_reason
+       AND d.drop_location = p.drop_location
+LEFT JOIN pktmon_component AS c ON c.id = p.interface;
+
+-- Flows of captured packets, each packet once. Hash collisions aside (one in 10^13 at a million
+-- packets), retransmissions are exact: data that begins and ends where other data of the flow does.
+CREATE TABLE packet_flow AS
+WITH segment AS (
+    SELECT flow_hash, sum(n - 1)::BIGINT AS repeated
+    FROM (SELECT hash(tuple) AS flow_hash,
+                 seq::UBIGINT * 4294967296 + payload_length::UBIGINT AS part, count(*) AS n
+          FROM packet WHERE protocol = 'tcp' AND payload_length > 0 AND NOT is_repeat GROUP BY ALL)
+    GROUP BY flow_hash
+),
+flow AS (
+    SELECT tuple, any_value(protocol) AS protocol, any_value(src) AS src, any_value(dst) AS dst,
+           any_value(sport) AS sport, any_value(dport) AS dport,
+           count(*) FILTER (direction = 'receive') AS received,
+           count(*) FILTER (direction = 'send') AS sent, count(*) AS packets,
+           sum(wire_length)::BIGINT AS bytes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
+           bit_or(flags) AS flags, mode(application) AS application,
+           max(server_name) AS server_name, mode(direction) AS direction
+    FROM packet WHERE NOT is_repeat GROUP BY tuple
+)
+SELECT f.*, coalesce(s.repeated, 0) AS retransmits, f.protocol = 'tcp' AS is_tcp,
+       CASE WHEN f.sport IS NOT NULL THEN socket_join(f.src, f.sport) END AS source,
+       CASE WHEN f.dport IS NOT NULL THEN socket_join(f.dst, f.dport) END AS target
+FROM flow AS f LEFT JOIN segment AS s ON s.flow_hash = hash(f.tuple);
+
+-- What a trace holds of packets, in one row.
+CREATE TABLE packet_count AS
+SELECT count(*) AS records, count(*) FILTER (NOT is_repeat) AS packets,
+       count(*) FILTER (is_repeat) AS repeats,
+       count(*) FILTER (NOT is_repeat AND direction IS NULL) AS undirected,
+       string_agg(DISTINCT CASE source WHEN 'pktmon' THEN 'PktMon' WHEN 'wan' THEN 'WAN capture'
+                                       ELSE 'NDIS-PacketCapture' END, ', ') AS sources
+FROM packet;
 
 CREATE MACRO tcp_flags_text(flags) AS
     array_to_string(list_filter(
@@ -197,11 +271,12 @@ CREATE MACRO tcp_flags_text(flags) AS
 
 -- Who has a pair of addresses, from the TCP and UDP events of the trace.
 CREATE TABLE tuple_owner AS
-SELECT protocol, local, remote, arg_max(owner_label(process, pid), n) AS owner
+SELECT protocol, local, remote, arg_max(owner_label(process, pid), n) AS owner,
+       count(DISTINCT owner_label(process, pid)) AS owners
 FROM (
     SELECT d.protocol, d.local, d.remote, owner_name(p.process, d.pid) AS process, d.pid,
-           count(*) AS n
-    FROM net_data AS d LEFT JOIN process_name AS p ON p.upid = d.upid
+           sum(d.events) AS n
+    FROM net_flow AS d LEFT JOIN process_name AS p ON p.upid = d.upid
     WHERE d.local IS NOT NULL AND (d.pid IS NOT NULL OR d.upid IS NOT NULL) GROUP BY ALL
     UNION ALL
     SELECT 'tcp', local, remote, process, pid, 1 FROM tcp_connection
@@ -231,3 +306,19 @@ CREATE MACRO tuple_hits(src, sport, dst, dport, protocol, flow) AS
              AND end_hits(dst, dport, tuple_parts(flow).b, tuple_parts(flow).bp)
              OR end_hits(dst, dport, tuple_parts(flow).a, tuple_parts(flow).ap)
                 AND end_hits(src, sport, tuple_parts(flow).b, tuple_parts(flow).bp)));
+
+-- Whose the captured flows are, and how sure that is. The local end is the source of what was sent.
+CREATE TABLE packet_flow_owner AS
+SELECT f.*, coalesce(a.owner, b.owner) AS owner,
+       CASE coalesce(a.owners, b.owners) WHEN 1 THEN 'the only owner of these addresses'
+            ELSE 'most events of ' || coalesce(a.owners, b.owners) || ' owners' END AS basis
+FROM packet_flow AS f
+LEFT JOIN tuple_owner AS a
+    ON a.protocol = f.protocol AND a.local = f.source AND a.remote = f.target
+       AND f.direction IS DISTINCT FROM 'receive'
+LEFT JOIN tuple_owner AS b
+    ON b.protocol = f.protocol AND b.local = f.target AND b.remote = f.source
+       AND f.direction IS DISTINCT FROM 'send';
+CREATE MACRO owner_hits(owner, process) AS
+    process IS NULL OR owner IS NOT NULL AND process_hits(
+        owner, regexp_extract(owner, '\(([0-9]+)\)$', 1), process);

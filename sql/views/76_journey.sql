@@ -9,9 +9,9 @@ WITH unit AS (
            arg_min(struct_pack(p := protocol, s := src, d := dst, sp := sport, dp := dport,
                                q := seq, a := ack, l := payload_length, i := ip_id, c := checksum,
                                t := icmp_type, h := payload_hash, f := fragment_offset),
-                   packet_id) AS content,
-           arg_min(protocol, packet_id) AS protocol
-    FROM packet WHERE source = 'pktmon' GROUP BY group_id, number
+                   (ts_ns, cpu, packet_id)) AS content,
+           arg_min(protocol, (ts_ns, cpu, packet_id)) AS protocol
+    FROM packet WHERE source = 'pktmon' AND group_id IS NOT NULL GROUP BY group_id, number
 ),
 followed AS (
     SELECT *, lag(last_ns) OVER w AS before_ns, lag(places) OVER w AS places_before
@@ -30,29 +30,28 @@ SELECT group_id, number, dense_rank() OVER (ORDER BY content, nth) AS unit_id FR
 -- Every appearance with its journey: a pause of 50 ms or a second visit of a place ends one.
 CREATE TABLE journey_stage AS
 WITH placed AS (
-    SELECT u.unit_id, p.packet_id, p.ts_ns, p.direction, p.protocol, p.tuple, p.place, p.dropped,
-           p.src, p.sport, p.dst, p.dport, f.component, f.edge, f.appearance,
-           f.component || '/' || f.edge AS site
+    SELECT u.unit_id, p.packet_id, p.ts_ns, p.cpu, p.direction, p.protocol, p.tuple, p.place, p.dropped,
+           p.src, p.sport, p.dst, p.dport, p.interface AS component, p.layer AS edge,
+           p.appearance, p.interface || '/' || p.layer AS site
     FROM packet AS p
     JOIN packet_unit AS u ON u.group_id = p.group_id AND u.number = p.number
-    JOIN pktmon_frame AS f ON f.ts_ns = p.ts_ns AND f.seq = p.event_seq AND f.cpu = p.cpu
     WHERE p.source = 'pktmon'
 ),
 cut AS (
     SELECT *, coalesce(ts_ns - lag(ts_ns) OVER w > 50000000, false)
                   OR row_number() OVER (PARTITION BY unit_id, site, dropped IS NOT NULL
-                                        ORDER BY ts_ns, packet_id) > 1
+                                        ORDER BY ts_ns, cpu, packet_id) > 1
                      AND dropped IS NULL AS begins
     FROM placed
-    WINDOW w AS (PARTITION BY unit_id ORDER BY ts_ns, packet_id)
+    WINDOW w AS (PARTITION BY unit_id ORDER BY ts_ns, cpu, packet_id)
 ),
 numbered AS (
     SELECT *, sum(CASE WHEN begins THEN 1 ELSE 0 END)
-                  OVER (PARTITION BY unit_id ORDER BY ts_ns, packet_id) AS part
+                  OVER (PARTITION BY unit_id ORDER BY ts_ns, cpu, packet_id) AS part
     FROM cut
 )
 SELECT unit_id || '.' || part AS journey, * EXCLUDE (begins, part),
-       row_number() OVER (PARTITION BY unit_id, part ORDER BY ts_ns, appearance, packet_id) AS stage
+       row_number() OVER (PARTITION BY unit_id, part ORDER BY ts_ns, appearance, cpu, packet_id) AS stage
 FROM numbered;
 
 -- One row per journey. Complete: it has both ends of the most common path of its direction.

@@ -1,6 +1,7 @@
 // The second pass: every event to its row, buffers in parallel; then the tables of the world.
 #include "decode/decode.h"
 
+#include "decode/capture.h"
 #include "decode/decoder.h"
 #include "decode/decoder_internal.h"
 #include "decode/entities.h"
@@ -29,18 +30,9 @@ static bool is_entity(const EventSpec *spec) {
     return !spec->emit && spec->table != T_EVENT_DATA;
 }
 
-static void event_row(Decoder *decoder, const EtlEvent *event, uint32_t class_id, uint32_t stack) {
-    uint32_t utid = decoder_thread(decoder, event, ETL_NO_ID);
-    Row row = decoder_row(decoder, T_EVENT_DATA, event);
-    put_who(&row, decoder, utid);
-    put_u32(&row, class_id);
-    put_u32_if(&row, event->pid != ETL_NO_ID, event->pid);
-    put_u32_if(&row, event->tid != ETL_NO_ID, event->tid);
-    bool manifest = event->kind == ETL_MANIFEST;
-    put_guid_if(&row, manifest && !guid_is_zero(&event->activity), event->activity);
-    put_guid_if(&row, manifest && event->ext.has_related_activity, event->ext.related_activity);
-    put_id(&row, stack);
-    put_blob(&row, event->payload.p ? event->payload : STR(""));
+static void event_row(Decoder *decoder, const EtlEvent *event, EventRow of) {
+    if (capture_row(decoder, event, of)) return;
+    Row row = event_row_begin(decoder, T_EVENT_DATA, event, of);
     row_end(&row);
 }
 
@@ -60,7 +52,7 @@ static bool decode_event(RowWorker *worker, const EtlEvent *event) {
         bool owner = !(spec && spec->flags & SPEC_NO_STACK) && event->kind != ETL_CLASSIC;
         uint32_t tid = event->tid != ETL_NO_ID ? event->tid : decoder->running_tid;
         if (owner) stack = decoder_stack(decoder, event, tid);
-        event_row(decoder, event, class_index + 1, stack);
+        event_row(decoder, event, (EventRow){class_index + 1, stack});
     } else {
         bool cut = event->payload.n < spec_fixed_size(spec, event->pointer_size);
         decoder->short_payloads += cut;

@@ -93,6 +93,7 @@ typedef enum TableId {
     T_CONFIG,
     T_METHOD,
     T_EVENT_DATA,
+    T_CAPTURED_FRAME,
     TABLE_COUNT
 } TableId;
 

@@ -44,7 +44,8 @@
     X(T_FRAME, TABLE_FRAME)                                                                        \
     X(T_STACK, TABLE_STACK)                                                                        \
     X(T_METHOD, TABLE_METHOD)                                                                      \
-    X(T_EVENT_DATA, TABLE_EVENT_DATA)
+    X(T_EVENT_DATA, TABLE_EVENT_DATA)                                                              \
+    X(T_CAPTURED_FRAME, TABLE_CAPTURED_FRAME)
 
 extern const TableDef TABLE_SAMPLE;
 extern const TableDef TABLE_SAMPLE_INTERVAL;
@@ -86,5 +87,6 @@ extern const TableDef TABLE_FRAME;
 extern const TableDef TABLE_STACK;
 extern const TableDef TABLE_METHOD;
 extern const TableDef TABLE_EVENT_DATA;
+extern const TableDef TABLE_CAPTURED_FRAME;
 
 #endif
