@@ -46,6 +46,18 @@ uint64_t *map_get(const Map *map, uint64_t key) {
     return map->used[i] ? &map->slots[i].value : NULL;
 }
 
+void map_move(Map *to, Map *from) {
+    if (!to->count) {
+        map_done(to);
+        *to = *from;
+        *from = (Map){0};
+        return;
+    }
+    for (size_t i = 0; i < from->capacity; i++)
+        if (from->used[i]) (void)map_put(to, from->slots[i].key, from->slots[i].value, NULL);
+    map_done(from);
+}
+
 void map_done(Map *map) {
     mem_free(map->slots);
     mem_free(map->used);

@@ -23,6 +23,8 @@ typedef struct Map {
 uint64_t *map_put(Map *map, uint64_t key, uint64_t initial, bool *added);
 // Address of the value, or NULL.
 uint64_t *map_get(const Map *map, uint64_t key);
+// Moves the entries of `from` into `to`, whose own values stay; `from` is empty afterwards.
+void map_move(Map *to, Map *from);
 void map_done(Map *map);
 
 typedef struct StrMapSlot {

@@ -65,9 +65,7 @@ static bool decode_event(RowWorker *worker, const EtlEvent *event) {
     return true;
 }
 
-static Status decode_buffer(void *context, unsigned index, size_t item, Err *err) {
-    RowJob *job = context;
-    RowWorker *worker = &job->workers[index];
+static Status decode_buffer(const RowJob *job, RowWorker *worker, size_t item, Err *err) {
     Decoder *decoder = &worker->decoder;
     const World *world = job->world;
     EtlCursor cursor;
@@ -100,6 +98,17 @@ static Status decode_buffer(void *context, unsigned index, size_t item, Err *err
     return OK;
 }
 
+// The tree of stacks takes as long as many buffers, so it goes first, beside them.
+static Status decode_item(void *context, unsigned index, size_t item, Err *err) {
+    const RowJob *job = context;
+    RowWorker *worker = &job->workers[index];
+    if (item > 0) return decode_buffer(job, worker, item - 1, err);
+    Rows *rows = &worker->decoder.rows;
+    stack_rows(job->world, rows, &worker->frames.seen);
+    if (rows->status != OK) *err = rows->err;
+    return rows->status;
+}
+
 static Status decode_rows(EtlFile *file, World *world, unsigned workers, RowSink *sink,
                           Progress *progress, EntityFacts *facts, Err *err) {
     RowJob job = {file, world, mem_zero(workers, sizeof(RowWorker)), progress};
@@ -115,7 +124,7 @@ static Status decode_rows(EtlFile *file, World *world, unsigned workers, RowSink
         worker->class_stacks = mem_zero(classes, sizeof(uint64_t));
     }
     Status status =
-        parallel_for(workers, etl_buffer_count(file), decode_buffer, &job, progress, err);
+        parallel_for(workers, etl_buffer_count(file) + 1, decode_item, &job, progress, err);
     for (unsigned i = 0; i < workers; i++) {
         RowWorker *worker = &job.workers[i];
         Rows *rows = &worker->decoder.rows;
@@ -124,14 +133,9 @@ static Status decode_rows(EtlFile *file, World *world, unsigned workers, RowSink
         for (size_t c = 0; c < classes; c++) facts->class_stacks[c] += worker->class_stacks[c];
         facts->stacks_taken += worker->stacks.taken;
         facts->short_payloads += worker->decoder.short_payloads;
-        for (size_t s = 0; s < worker->frames.seen.capacity; s++) {
-            if (!worker->frames.seen.used[s]) continue;
-            const MapSlot *slot = &worker->frames.seen.slots[s];
-            (void)map_put(&facts->frames, slot->key, 1, NULL);
-        }
+        map_move(&facts->frames, &worker->frames.seen);
         rows_done(rows);
         arena_done(&worker->decoder.scratch);
-        map_done(&worker->frames.seen);
         mem_free(worker->class_stacks);
         etl_scratch_close(worker->scratch);
     }

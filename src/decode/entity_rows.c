@@ -149,10 +149,6 @@ static void frame_row(Rows *rows, const World *world, uint64_t frame) {
 }
 
 static void frame_rows(const World *world, EntityFacts *facts, Rows *rows) {
-    for (size_t i = 0; i < world->nodes.count; i++) {
-        uint64_t frame = world->nodes.items[i].frame;
-        if (!map_get(&facts->frames, frame)) (void)map_put(&facts->frames, frame, 1, NULL);
-    }
     VEC(SortKey) order = {0};
     for (size_t i = 0; i < facts->frames.capacity; i++)
         if (facts->frames.used[i])
@@ -162,7 +158,7 @@ static void frame_rows(const World *world, EntityFacts *facts, Rows *rows) {
     vec_free(&order);
 }
 
-static void stack_rows(const World *world, Rows *rows) {
+void stack_rows(const World *world, Rows *rows, Map *frames) {
     for (size_t i = 0; i < world->nodes.count; i++) {
         const StackNode *node = &world->nodes.items[i];
         Row row = row_begin(rows, T_STACK);
@@ -171,6 +167,7 @@ static void stack_rows(const World *world, Rows *rows) {
         put_u64(&row, node->frame);
         put_u16(&row, (uint16_t)node->depth);
         row_end(&row);
+        (void)map_put(frames, node->frame, 1, NULL);
     }
 }
 
@@ -284,7 +281,6 @@ void entity_rows(const World *world, EtlFile *file, Str file_name, EntityFacts *
     image_rows(world, rows);
     method_rows(world, rows);
     frame_rows(world, facts, rows);
-    stack_rows(world, rows);
     class_rows(world, facts, rows);
     trace_rows(world, file, file_name, facts, rows);
 }

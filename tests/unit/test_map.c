@@ -42,6 +42,23 @@ static void test_map(void **state) {
     map_done(&map);
 }
 
+static void test_map_move(void **state) {
+    (void)state;
+    Map all = {0}, first = {0}, second = {0};
+    for (uint64_t i = 0; i < COUNT; i++) {
+        if (i % 3 != 0) *map_put(&first, key_of(i), i, NULL) = i;
+        if (i % 3 != 1) *map_put(&second, key_of(i), i, NULL) = i + COUNT;
+    }
+    map_move(&all, &first);
+    assert_int_equal(first.count, 0);
+    map_move(&all, &second);
+    assert_int_equal(second.count, 0);
+    assert_int_equal(all.count, COUNT);
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_true(*map_get(&all, key_of(i)) == (i % 3 == 0 ? i + COUNT : i)); // the first stays
+    map_done(&all);
+}
+
 static void test_strmap(void **state) {
     (void)state;
     StrMap map = {0};
@@ -79,6 +96,26 @@ static void test_arena(void **state) {
     assert_true(arena.used_bytes >= 5000 * sizeof(uint64_t));
 }
 
+static void test_arena_adopt(void **state) {
+    (void)state;
+    AUTO(arena_done) Arena arena = {0}, from = {0}, none = {0};
+    char *block = arena_bytes(&arena, 10);
+    memcpy(block, "unfinished", 10);
+    const char *text = arena_copy(&from, "kept", 5);
+    assert_int_equal((uintptr_t)text % 16, 0);
+    arena_adopt(&arena, &from);
+    arena_adopt(&arena, &none);
+    assert_null(from.head);
+    assert_string_equal(text, "kept");
+    assert_int_equal(arena.used_bytes, 15);
+    // The block in use is still the one that is filled next.
+    assert_ptr_equal(arena_bytes(&arena, 1), block + 10);
+    // What was reserved is handed out in one piece.
+    arena_reserve(&arena, 1 << 20);
+    char *first = arena_bytes(&arena, 1 << 19);
+    assert_ptr_equal(arena_bytes(&arena, 1 << 19), first + (1 << 19));
+}
+
 static void test_vec(void **state) {
     (void)state;
     VEC(uint64_t) values = {0};
@@ -92,10 +129,9 @@ static void test_vec(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_strmap),
-        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_map),         cmocka_unit_test(test_map_move),
+        cmocka_unit_test(test_strmap),      cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_arena_adopt), cmocka_unit_test(test_vec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
