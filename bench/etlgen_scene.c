@@ -112,18 +112,21 @@ void scene_end(Gen *gen) {
     net_metadata(gen);
 }
 
+// One of the stacks that a thread can have: those of a process are the ones whose number leaves its
+// remainder.
+static uint32_t stack_of(const Gen *gen, uint32_t thread, uint32_t number) {
+    const Options *o = &gen->options;
+    if (!thread) return number;
+    uint32_t process = gen_process(gen, thread) - 1;
+    uint32_t per_process = o->stacks / o->processes;
+    return ((per_process ? number % per_process * o->processes : 0) + process) % o->stacks;
+}
+
 static void stack_event(Gen *gen, EtlAt at, uint32_t thread, uint32_t number) {
     const Options *o = &gen->options;
     uint64_t frames[192];
     unsigned kernel_depth = o->depth / 3 + 1, user_depth = o->depth - kernel_depth + 1;
     unsigned n = 0;
-    if (thread) {
-        // Stacks of a process are those whose number leaves its remainder.
-        uint32_t process = gen_process(gen, thread) - 1;
-        uint32_t per_process = o->stacks / o->processes;
-        number = (per_process ? number % per_process * o->processes : 0) + process;
-        number %= o->stacks;
-    }
     const uint64_t *kernel = &gen->kernel_frames[(number % kernel_stacks(gen)) * kernel_depth];
     for (unsigned i = 0; i < kernel_depth && n < o->depth; i++) frames[n++] = kernel[i];
     const uint64_t *user = &gen->frames[(size_t)number * user_depth];
@@ -136,7 +139,8 @@ static void stack_event(Gen *gen, EtlAt at, uint32_t thread, uint32_t number) {
 
 static void sample(Gen *gen, EtlAt at) {
     uint32_t thread = gen->running[at.cpu];
-    uint32_t process = gen_process(gen, thread), number = skewed(gen, gen->options.stacks);
+    uint32_t process = gen_process(gen, thread);
+    uint32_t number = stack_of(gen, thread, skewed(gen, gen->options.stacks));
     unsigned kernel_depth = gen->options.depth / 3 + 1;
     uint64_t ip = gen->kernel_frames[(number % kernel_stacks(gen)) * kernel_depth];
     etl_kernel_sample(&gen->kernel, at, ip, gen_tid(thread), 0);
@@ -167,7 +171,8 @@ static void context_switch(Gen *gen, EtlAt at) {
     gen->running[at.cpu] = next;
     gen->stats.switches_in[next]++;
     gen->stats.kinds[KIND_SWITCH]++;
-    if (next && gen_below(gen, 2)) stack_event(gen, at, next, skewed(gen, gen->options.stacks));
+    if (next && gen_below(gen, 2))
+        stack_event(gen, at, next, stack_of(gen, next, skewed(gen, gen->options.stacks)));
 }
 
 static void interrupt(Gen *gen, EtlAt at, KernelEvent event) {
