@@ -111,7 +111,7 @@ raised AS MATERIALIZED (
     )
 ),
 told AS MATERIALIZED (
-    SELECT s.*, w.site AS wait_site, r.site AS ready_site, x.samples, x.stack_id AS sample_stack_id,
+    SELECT s.*, x.samples,
            CASE s.state
                WHEN 0 THEN CASE WHEN h.ns >= 0.5 * s.ns THEN 'running DPCs and ISRs'
                    ELSE 'running' END
@@ -134,12 +134,11 @@ told AS MATERIALIZED (
                          AND coalesce(s.in_dpc, 0) = 0 THEN 'waker unknown' END,
                      CASE WHEN s.state = 2 AND s.ready_ns IS NULL THEN 'no ready event' END), '')
                          AS evidence,
-           coalesce(CASE s.state WHEN 0 THEN y.stack ELSE w.stack END, '') AS stack
+           -- 0 stands for no stack, so that it counts where the longest segment has none.
+           coalesce(CASE s.state WHEN 0 THEN x.stack_id ELSE s.wait_stack_id END, 0)::UINTEGER
+               AS stack_id
     FROM seg AS s
-    LEFT JOIN stack_site AS w ON w.stack_id = s.wait_stack_id AND s.state <> 0
-    LEFT JOIN stack_site AS r ON r.stack_id = s.ready_stack_id
     LEFT JOIN path_sample AS x ON x.number = s.number
-    LEFT JOIN stack_site AS y ON y.stack_id = x.stack_id
     LEFT JOIN disk AS d ON d.number = s.number
     LEFT JOIN fault AS f ON f.number = s.number
     LEFT JOIN net AS n ON n.number = s.number
@@ -179,7 +178,7 @@ FROM seg HAVING count(*) > 0
 -- empty    No context switch of such a thread in this window.
 SELECT what, sum(ns)::BIGINT, percent(sum(ns), sum(sum(ns)) OVER ()), count(*), any_value(process),
     any_value(pid), any_value(tid),
-       arg_max(object, (ns, -number)), nullif(arg_max(stack, (ns, -number)), '')
+       arg_max(object, (ns, -number)), stack_line(arg_max(stack_id, (ns, -number)))
 FROM told GROUP BY what, utid ORDER BY sum(ns) DESC, what, utid
 -- section  waits table optional
 -- heading  Waits that were followed to their waker
@@ -192,13 +191,12 @@ FROM told GROUP BY what, utid ORDER BY sum(ns) DESC, what, utid
 -- out      Waker        text(60)
 -- out      "Waker site" text(120)
 SELECT p.start_ns, p.end_ns - p.start_ns, p.depth, format('{} ({}) tid {}', coalesce(n.process,
-    'unknown'), coalesce(n.pid::VARCHAR, '?'), n.tid), wait_reason_name(p.reason), w.site,
+    'unknown'), coalesce(n.pid::VARCHAR, '?'), n.tid), wait_reason_name(p.reason),
+       stack_site(p.wait_stack_id::UINTEGER),
        format('{} ({}) tid {}', coalesce(k.process, 'unknown'), coalesce(k.pid::VARCHAR, '?'),
-           k.tid), r.site
+           k.tid), stack_site(p.ready_stack_id::UINTEGER)
 FROM path_wait AS p LEFT JOIN thread_name AS n ON n.utid = p.utid LEFT JOIN thread_name AS k
     ON k.utid = p.waker_utid
-LEFT JOIN stack_site AS w ON w.stack_id = p.wait_stack_id LEFT JOIN stack_site AS r
-    ON r.stack_id = p.ready_stack_id
 ORDER BY p.end_ns - p.start_ns DESC, p.start_ns, p.depth, p.utid LIMIT 15
 -- section  segments table optional
 -- heading  Segments in time order
@@ -211,7 +209,7 @@ ORDER BY p.end_ns - p.start_ns DESC, p.start_ns, p.depth, p.utid LIMIT 15
 -- out      TID          id
 -- out      Evidence     text(300)
 -- out      Stack        text(200)
-SELECT start_ns, ns, depth, what, process, tid, evidence, nullif(stack, '')
+SELECT start_ns, ns, depth, what, process, tid, evidence, stack_line(stack_id)
 FROM told WHERE place <= $max_rows ORDER BY number
 -- section  cut notes
 -- out      Note text

@@ -3,7 +3,6 @@
 -- headline **Lock Contention**
 -- group    scheduling
 -- place    50
--- handler  get_lock_contention
 -- about    Who waits for locks, and where: threads that block (with the site of the waiter and of the one
 --          that releases), CPU time burnt in spinlocks, and convoys. Needs context switches with stacks
 --          and ready events; spinning needs CPU samples.
@@ -13,9 +12,30 @@
 -- rows     30
 -- needs    context_switch sample lock
 -- common
-site AS (
-    SELECT stack_id, site, stack FROM stack_site
-    WHERE filter_hits(modules, $module_filter) AND filter_hits(functions, $function_filter)
+turn AS (
+    SELECT * FROM thread_turn
+    WHERE off_kind = 'waiting' AND is_lock_reason(reason) AND end_ns < $end_ns
+        AND off_end_ns > $start_ns AND cpu_hits(cpu, $cpu_filter)
+),
+spin_frame AS (
+    SELECT frame_id, ltrim(function, '*') AS function FROM frame_name
+    WHERE symbol_source <> 'unknown' AND is_spin_function(function)
+),
+-- Stacks of lock waits, of spinning and of lock events, each with its site once.
+used AS MATERIALIZED ( -- filters on names must not come before the rows are few
+    SELECT wait_stack_id AS stack_id FROM turn
+    UNION
+    SELECT stack_id FROM sample WHERE frame_id IN (SELECT frame_id FROM spin_frame)
+        AND ts_ns >= $start_ns AND ts_ns < $end_ns
+    UNION
+    SELECT stack_id FROM lock_event WHERE ts_ns >= $start_ns AND ts_ns < $end_ns
+),
+site AS MATERIALIZED (
+    SELECT stack_id, stack_site(stack_id) AS site
+    FROM used
+    WHERE stack_id IS NOT NULL
+      AND filter_hits(stack_modules(stack_id), $module_filter)        -- when module_filter=*
+      AND filter_hits(stack_functions(stack_id), $function_filter)    -- when function_filter=*
 ),
 narrow AS (SELECT $module_filter IS NOT NULL OR $function_filter IS NOT NULL AS narrow),
 switches AS MATERIALIZED (
@@ -28,28 +48,22 @@ block AS MATERIALIZED (
            coalesce(p.process, 'unknown') AS process, p.pid, p.tid,
            waker_text(t.ready_ns, t.resumed, t.ready_in_dpc, k.process, k.pid, k.tid,
                (SELECT EXISTS (FROM ready_thread))) AS releaser,
-           t.wait_stack_id, s.site, s.stack, r.site AS release_site,
+           t.wait_stack_id, s.site, t.ready_stack_id,
            greatest(0, least(coalesce(t.ready_ns, t.off_end_ns), $end_ns) - greatest(t.end_ns,
                $start_ns)) AS ns
-    FROM thread_turn AS t
+    FROM turn AS t
     LEFT JOIN thread_name AS p ON p.utid = t.utid
     LEFT JOIN thread_name AS k ON k.utid = t.waker_utid
     LEFT JOIN site AS s ON s.stack_id = t.wait_stack_id
-    LEFT JOIN stack_site AS r ON r.stack_id = t.ready_stack_id
-    WHERE t.off_kind = 'waiting' AND is_lock_reason(t.reason) AND t.end_ns < $end_ns
-        AND t.off_end_ns > $start_ns
-      AND cpu_hits(t.cpu, $cpu_filter) AND (s.stack_id IS NOT NULL OR NOT (SELECT narrow
-          FROM narrow))
+    WHERE s.stack_id IS NOT NULL OR NOT (SELECT narrow FROM narrow)
 ),
 spin AS MATERIALIZED (
-    SELECT x.cpu, x.weight_ns, ltrim(f.function, '*') AS function, s.site, s.stack,
-        coalesce(p.process, 'unknown') AS process
+    SELECT x.cpu, x.weight_ns, f.function, s.site, coalesce(p.process, 'unknown') AS process
     FROM sample AS x
-    JOIN frame_name AS f ON f.frame_id = x.frame_id
+    JOIN spin_frame AS f ON f.frame_id = x.frame_id
     LEFT JOIN site AS s ON s.stack_id = x.stack_id
     LEFT JOIN process_name AS p ON p.upid = x.upid
-    WHERE x.ts_ns >= $start_ns AND x.ts_ns < $end_ns AND is_spin_function(f.function)
-        AND cpu_hits(x.cpu, $cpu_filter)
+    WHERE x.ts_ns >= $start_ns AND x.ts_ns < $end_ns AND cpu_hits(x.cpu, $cpu_filter)
       AND (s.stack_id IS NOT NULL OR NOT (SELECT narrow FROM narrow))
 ),
 busy AS MATERIALIZED (
@@ -114,9 +128,9 @@ WHERE EXISTS (FROM sample) AND NOT EXISTS (FROM spin) AND EXISTS (SELECT 1 FROM 
 SELECT coalesce(site, 'no stack (' || wait_reason_name(reason) || ')'), count(*), percent(count(*),
     sum(count(*)) OVER ()), wait_reason_name(reason),
        sum(ns)::BIGINT, quantile_cont(ns, 0.5), quantile_cont(ns, 0.99), count(*) < 100, max(ns),
-           count(DISTINCT utid), arg_max(release_site, (ns, from_ns, utid)), arg_max(releaser,
-           (ns, from_ns, utid)),
-       arg_max(stack, (ns, from_ns, utid))
+           count(DISTINCT utid), stack_site(arg_max(ready_stack_id, (ns, from_ns, utid))),
+           arg_max(releaser, (ns, from_ns, utid)),
+       stack_line(arg_max(wait_stack_id, (ns, from_ns, utid)))
 FROM block GROUP BY site, reason ORDER BY sum(ns) DESC, count(*) DESC, site, reason
 -- section  processes table optional
 -- heading  Blocked time by process

@@ -3,7 +3,6 @@
 -- headline **Kernel Pool by Tag**
 -- group    memory
 -- place    10
--- handler  get_memory_pools
 -- about    Kernel pool allocations and frees by tag and allocating module, what is still allocated at the
 --          end, the peak and the growth. Use it to find who leaks or churns pool. Needs pool events.
 -- example  get_memory_pools(trace_id="...", pool_type="nonpaged", sort_by="bytes")
@@ -22,14 +21,18 @@ event AS (
                AS next_ns
     FROM pool_event WINDOW w AS (PARTITION BY address ORDER BY ts_ns, seq)
 ),
+owner AS (
+    SELECT stack_id, pool_owner(stack_modules(stack_id)) AS module
+    FROM (SELECT DISTINCT stack_id FROM pool_event WHERE kind = 'alloc' AND stack_id IS NOT NULL)
+),
 block AS MATERIALIZED (
     SELECT e.ts_ns, e.bytes::BIGINT AS bytes, e.tag, pool_kind(e.pool_type) AS pool,
-           coalesce(pool_owner(s.modules), 'unknown') AS module,
+           coalesce(s.module, 'unknown') AS module,
            CASE WHEN e.next_kind = 'free' THEN e.next_ns END AS free_ns,
            e.next_kind = 'alloc' AS lost_free
-    FROM event AS e LEFT JOIN stack_site AS s ON s.stack_id = e.stack_id
+    FROM event AS e LEFT JOIN owner AS s ON s.stack_id = e.stack_id
     WHERE e.kind = 'alloc' AND filter_hits(e.tag, $tag_filter)
-        AND filter_hits(pool_owner(s.modules), $module_filter)
+        AND filter_hits(s.module, $module_filter)
       AND ($pool_type IS NULL OR list_contains(CASE $pool_type WHEN 'paged' THEN ['paged',
           'paged session']
               WHEN 'nx' THEN ['nonpaged nx', 'nonpaged nx session'] ELSE ['nonpaged',

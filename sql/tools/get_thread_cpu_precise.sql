@@ -53,7 +53,6 @@ part AS MATERIALIZED (
                 THEN t.off_end_ns - t.ready_ns END AS woken_ns
     FROM thread_turn AS t
     LEFT JOIN turn_interrupt AS i ON i.cpu = t.cpu AND i.start_ns = t.start_ns AND i.utid = t.utid
-        AND t.ran
     WHERE t.start_ns < $end_ns AND greatest(t.end_ns, coalesce(t.off_end_ns, t.end_ns)) >= $start_ns
       AND t.utid IN (SELECT utid FROM who)
 ),

@@ -3,7 +3,6 @@
 -- headline **Wait Analysis**
 -- group    scheduling
 -- place    40
--- handler  get_wait_analysis
 -- about    What the threads of a process, or one thread, waited for: how long, why, who woke them and at
 --          which stacks; grouped by wait stack, by reason and by waker, with the longest single waits.
 --          Use it when something is slow without using the CPU. Needs context switches; ready events
@@ -20,38 +19,31 @@ who AS MATERIALIZED (
         thread_name FROM thread_name
     WHERE tid <> 0 AND process_hits(process, pid, $process) AND ($thread IS NULL OR tid = $thread)
 ),
-turn AS MATERIALIZED (
-    SELECT * FROM thread_turn
-    WHERE utid IN (SELECT utid FROM who) AND start_ns < $end_ns
-      AND greatest(end_ns, coalesce(off_end_ns, end_ns)) >= $start_ns
+-- Read again by each section: threads' turns are in memory, and a copy costs more than a scan.
+turn AS (
+    SELECT t.rowid AS id, t.utid, t.reason, t.ran, t.start_ns, t.end_ns, t.off_kind, t.off_end_ns,
+           t.ready_ns, t.resumed, t.ready_in_dpc, t.waker_utid, t.wait_stack_id
+    FROM thread_turn AS t
+    WHERE t.start_ns < $end_ns
+      AND greatest(t.end_ns, coalesce(t.off_end_ns, t.end_ns)) >= $start_ns
+      AND t.utid IN (SELECT utid FROM who)
 ),
-sites AS (SELECT stack_id, site, stack FROM stack_site),
-wait AS MATERIALIZED (
-    SELECT t.utid, t.reason, t.end_ns AS from_ns, t.off_end_ns, t.ready_ns IS NOT NULL AS woken,
-        t.resumed, t.ready_in_dpc,
-           t.waker_utid, t.wait_stack_id, t.ready_stack_id,
-           greatest(0, least(coalesce(t.ready_ns, t.off_end_ns), $end_ns) - greatest(t.end_ns,
-               $start_ns)) AS wait_ns,
-           greatest(0, least(t.off_end_ns, $end_ns) - greatest(coalesce(t.ready_ns, t.off_end_ns),
+wait AS (
+    SELECT id, utid, reason, end_ns AS from_ns, off_end_ns, ready_ns IS NOT NULL AS woken, resumed,
+           ready_in_dpc, waker_utid, wait_stack_id,
+           greatest(0, least(coalesce(ready_ns, off_end_ns), $end_ns) - greatest(end_ns, $start_ns))
+               AS wait_ns,
+           greatest(0, least(off_end_ns, $end_ns) - greatest(coalesce(ready_ns, off_end_ns),
                $start_ns)) AS ready_ns_all
-    FROM turn AS t
-    WHERE t.off_kind = 'waiting' AND t.end_ns < $end_ns AND t.off_end_ns > $start_ns
+    FROM turn
+    WHERE off_kind = 'waiting' AND end_ns < $end_ns AND off_end_ns > $start_ns
 ),
--- Named after they are counted: waits are many, their kinds are few.
-cell AS MATERIALIZED (
-    SELECT c.*, s.site, s.stack, r.site AS waker_site,
-           waker_text(CASE WHEN c.woken THEN 0 END, c.resumed, c.ready_in_dpc, k.process, k.pid,
-               k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker
-    FROM (
-        SELECT utid, reason, woken, resumed, ready_in_dpc, waker_utid, wait_stack_id,
-            ready_stack_id, count(*) AS waits,
-               sum(wait_ns)::BIGINT AS wait_ns, max(wait_ns) AS max_ns, sum(ready_ns_all)::BIGINT
-                   AS ready_ns
-        FROM wait GROUP BY ALL
-    ) AS c
-    LEFT JOIN sites AS s ON s.stack_id = c.wait_stack_id
-    LEFT JOIN sites AS r ON r.stack_id = c.ready_stack_id
-    LEFT JOIN thread_name AS k ON k.utid = c.waker_utid
+-- One wait with names, by its id: only what is shown is named.
+named AS (
+    SELECT t.rowid AS id, t.reason, t.wait_stack_id, t.ready_stack_id,
+           waker_text(t.ready_ns, t.resumed, t.ready_in_dpc, k.process, k.pid, k.tid,
+               (SELECT EXISTS (FROM ready_thread))) AS waker
+    FROM thread_turn AS t LEFT JOIN thread_name AS k ON k.utid = t.waker_utid
 )
 -- section  scope values
 -- out      Name  text
@@ -96,15 +88,24 @@ FROM (
 -- out      "Waker site"   text(120)
 -- out      "Wait stack"   text(400)
 -- empty    No thread waited here.
-SELECT coalesce(site, 'no stack'), wait_reason_name(arg_max(reason, (max_ns, utid, waker))),
-    sum(waits)::BIGINT, sum(wait_ns)::BIGINT,
-       percent(sum(wait_ns), sum(sum(wait_ns)) OVER ()), sum(wait_ns) / sum(waits), max(max_ns),
-           sum(ready_ns)::BIGINT,
-       count(DISTINCT utid), arg_max(waker, (max_ns, utid, waker)), arg_max(waker_site,
-           (max_ns, utid, waker)), min(stack)
-FROM cell
-GROUP BY wait_stack_id, site
-ORDER BY sum(wait_ns) DESC, sum(waits) DESC, site, wait_stack_id
+WITH place AS (
+    SELECT wait_stack_id, sum(waits)::BIGINT AS waits, sum(wait_ns)::BIGINT AS wait_ns,
+           max(max_ns) AS max_ns, sum(ready_ns)::BIGINT AS ready_ns, count(*) AS threads,
+           arg_max(longest, max_ns::HUGEINT * 4294967296 + utid) AS longest
+    FROM (SELECT wait_stack_id, utid, count(*) AS waits, sum(wait_ns) AS wait_ns,
+                 max(wait_ns) AS max_ns, sum(ready_ns_all) AS ready_ns, arg_max(id, wait_ns) AS longest
+          FROM wait GROUP BY wait_stack_id, utid)
+    GROUP BY wait_stack_id
+),
+top AS (
+    SELECT *, sum(wait_ns) OVER () AS all_ns, count(*) OVER () AS total_rows FROM place
+    ORDER BY wait_ns DESC, waits DESC, wait_stack_id LIMIT $max_rows
+)
+SELECT coalesce(stack_site(p.wait_stack_id), 'no stack'), wait_reason_name(n.reason), p.waits,
+       p.wait_ns, percent(p.wait_ns, p.all_ns), p.wait_ns / p.waits, p.max_ns, p.ready_ns, p.threads,
+       n.waker, stack_site(n.ready_stack_id), stack_line(p.wait_stack_id), p.total_rows
+FROM top AS p JOIN named AS n ON n.id = p.longest
+ORDER BY p.wait_ns DESC, p.waits DESC, p.wait_stack_id
 -- section  reasons table optional
 -- heading  By reason
 -- cap      max_rows
@@ -132,10 +133,26 @@ FROM wait GROUP BY reason ORDER BY sum(wait_ns) DESC, reason
 -- out      Threads        count    Woken.
 -- out      "Waker site"   text(160)  Of the longest wait.
 -- out      "Wait site"    text(120)  Of the longest wait.
-SELECT waker, sum(waits)::BIGINT, sum(wait_ns)::BIGINT, percent(sum(wait_ns), sum(sum(wait_ns))
-    OVER ()), count(DISTINCT utid),
-       arg_max(waker_site, (max_ns, utid, waker)), arg_max(site, (max_ns, utid, waker))
-FROM cell GROUP BY waker ORDER BY sum(wait_ns) DESC, waker
+WITH waker AS (
+    SELECT woken, resumed, ready_in_dpc, waker_utid, utid, count(*) AS waits,
+           sum(wait_ns) AS wait_ns, max(wait_ns) AS max_ns, arg_max(id, wait_ns) AS longest
+    FROM wait GROUP BY woken, resumed, ready_in_dpc, waker_utid, utid
+),
+text AS (
+    SELECT waker_text(CASE WHEN w.woken THEN 0 END, w.resumed, w.ready_in_dpc, k.process, k.pid,
+               k.tid, (SELECT EXISTS (FROM ready_thread))) AS waker, w.*
+    FROM waker AS w LEFT JOIN thread_name AS k ON k.utid = w.waker_utid
+),
+whole AS (
+    SELECT waker, sum(waits)::BIGINT AS waits, sum(wait_ns)::BIGINT AS wait_ns,
+           sum(sum(wait_ns)) OVER () AS all_ns, count(DISTINCT utid) AS threads,
+           arg_max(longest, max_ns::HUGEINT * 4294967296 + utid) AS longest
+    FROM text GROUP BY waker
+)
+SELECT w.waker, w.waits, w.wait_ns, percent(w.wait_ns, w.all_ns), w.threads,
+       stack_site(n.ready_stack_id), stack_site(n.wait_stack_id)
+FROM whole AS w JOIN named AS n ON n.id = w.longest
+ORDER BY w.wait_ns DESC, w.waker
 -- section  longest table optional
 -- heading  Longest waits
 -- out      "From (s)"     s(6)
@@ -151,11 +168,10 @@ FROM cell GROUP BY waker ORDER BY sum(wait_ns) DESC, waker
 SELECT w.from_ns, n.process, n.pid, n.tid, n.thread_name, w.wait_ns, CASE WHEN w.woken
     THEN w.ready_ns_all END, wait_reason_name(w.reason),
        waker_text(CASE WHEN w.woken THEN 0 END, w.resumed, w.ready_in_dpc, k.process, k.pid, k.tid,
-           (SELECT EXISTS (FROM ready_thread))), s.site
+           (SELECT EXISTS (FROM ready_thread))), stack_site(w.wait_stack_id)
 FROM (SELECT * FROM wait ORDER BY resumed DESC, wait_ns DESC, from_ns, utid LIMIT 10) AS w
 JOIN who AS n ON n.utid = w.utid
 LEFT JOIN thread_name AS k ON k.utid = w.waker_utid
-LEFT JOIN sites AS s ON s.stack_id = w.wait_stack_id
 ORDER BY w.resumed DESC, w.wait_ns DESC, w.from_ns, w.utid
 -- section  missing notes
 -- out      Note text

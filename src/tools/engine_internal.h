@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "tools/engine.h"
 #include "tools/run.h"
+#include "tools/stack_site.h"
 #include "tools/symbols.h"
 
 typedef enum TraceState {
@@ -23,6 +24,7 @@ typedef struct TraceData {
     TraceFacts facts;
     Arena arena; // of the facts
     StackCache *stacks;
+    StackNames stack_names; // of SQL
     Symbols *symbols;
     unsigned users;
     bool retired;

@@ -2,7 +2,6 @@
 // tool's own SQL as temporary tables; evidence for each segment is joined there.
 #include "tools/critical_path.h"
 #include "tools/handlers.h"
-#include "tools/stack_site.h"
 
 enum TurnColumn {
     TC_UTID,
@@ -224,15 +223,7 @@ static Status make_samples(const PathCall *path, Err *err) {
 static Status make_tables(const PathCall *path, Err *err) {
     TRY(make_segments(path, err));
     TRY(make_waits(path, err));
-    TRY(make_samples(path, err));
-    return stack_site_make(path->call,
-                           "SELECT DISTINCT id::BIGINT FROM ("
-                           "SELECT wait_stack_id AS id FROM path_segment UNION "
-                           "SELECT wait_stack_id FROM path_wait UNION "
-                           "SELECT ready_stack_id FROM path_wait UNION "
-                           "SELECT ready_stack_id FROM path_segment UNION "
-                           "SELECT stack_id FROM path_sample) WHERE id IS NOT NULL ORDER BY 1",
-                           err);
+    return make_samples(path, err);
 }
 
 static void drop_tables(const PathCall *path) {
@@ -242,7 +233,6 @@ static void drop_tables(const PathCall *path) {
         (void)session_query(path->call->trace->session,
                             str_format(path->call->arena, "DROP TABLE IF EXISTS temp.%s", NAMES[i]),
                             NULL, 0, 1, path->call->arena, &nothing, NULL);
-    stack_site_drop(path->call);
 }
 
 static Status walk_path(PathCall *path, Err *err) {

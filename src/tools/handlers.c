@@ -25,9 +25,6 @@
     X(explain_connection)                                                                          \
     X(export_pcapng)                                                                               \
     X(describe_tables)                                                                             \
-    X(get_wait_analysis)                                                                           \
-    X(get_lock_contention)                                                                         \
-    X(get_memory_pools)                                                                            \
     X(get_hot_functions)                                                                           \
     X(get_hot_stacks)                                                                              \
     X(get_function_callers)                                                                        \

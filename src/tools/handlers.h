@@ -30,9 +30,6 @@ Status handle_export_pcapng(ToolCall *call, Err *err);
 Status packet_check_tuple(ToolCall *call, Err *err);
 Status packet_check_process(ToolCall *call, Err *err); // process_filter, where there are processes
 Status handle_describe_tables(ToolCall *call, Err *err);
-Status handle_get_wait_analysis(ToolCall *call, Err *err);
-Status handle_get_lock_contention(ToolCall *call, Err *err);
-Status handle_get_memory_pools(ToolCall *call, Err *err);
 Status handle_get_hot_functions(ToolCall *call, Err *err);
 Status handle_get_hot_stacks(ToolCall *call, Err *err);
 Status handle_get_function_callers(ToolCall *call, Err *err);

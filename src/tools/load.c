@@ -67,6 +67,13 @@ Str trace_symbol_path(const Engine *engine, const Trace *trace, Arena *arena) {
                       STR_ARG(trace->extra_symbol_paths));
 }
 
+// What tools' SQL finds besides the store's own functions.
+static Status add_functions(void *connection, void *context, Err *err) {
+    TraceData *data = context;
+    TRY(symbols_extend(connection, data->symbols, err));
+    return stack_functions_register(connection, &data->stack_names, err);
+}
+
 static Status open_database(Engine *engine, Trace *trace, TraceData **out, Err *err) {
     TraceData *data = mem_zero(1, sizeof *data);
     SymbolsOptions symbols = {.path = trace_symbol_path(engine, trace, &data->arena),
@@ -75,11 +82,12 @@ static Status open_database(Engine *engine, Trace *trace, TraceData **out, Err *
     data->symbols = symbols_open(&symbols);
     DatabaseOptions options = {.sql_folder = engine->options.sql_folder,
                                .memory_bytes = engine->settings.memory_bytes,
-                               .extend = symbols_extend,
-                               .extend_context = data->symbols};
+                               .extend = add_functions,
+                               .extend_context = data};
     Status status = database_open(trace->folder, &options, &data->database, err);
     if (status == OK && !database_is_of(data->database, &trace->identity))
         status = err_set(err, ERR_INPUT, "the file changed while it was read: load it again");
+    data->stack_names = (StackNames){data->stacks, data->database};
     if (status == OK) symbols_attach(data->symbols, data->database);
     if (status == OK) status = trace_facts_read(data->database, &data->arena, &data->facts, err);
     if (status != OK) {

@@ -1,5 +1,9 @@
-// Sites of stacks, and the temporary table that gives them to SQL.
+// Sites of stacks, and the functions that give them to SQL.
 #include "tools/stack_site.h"
+
+#include <duckdb.h>
+
+enum { LINE_FRAMES = 24 };
 
 // Code that waits and locks on behalf of others; who waits stands above it.
 static const char *const SYSTEM_MODULES[] = {
@@ -82,55 +86,106 @@ static Str stack_names(const StackSet *set, uint32_t stack_id, bool modules, Are
     return text;
 }
 
-static Status put_sites(ToolCall *call, const StackSet *set, const Integers *ids, Err *err) {
-    enum { FRAMES = 24, SITE, LINE, MODULES, FUNCTIONS, TEXTS };
-    static const char *const NAMES[] = {"sites", "stacks", "modules", "functions"};
-    Arena *arena = call->arena;
-    size_t count = ids->row_count;
-    Str *texts[TEXTS - SITE];
-    for (size_t i = 0; i < COUNT_OF(texts); i++) texts[i] = ARENA_ARRAY(arena, Str, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        int64_t id = ids->columns[0][i];
-        uint32_t stack_id = id > 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
-        texts[0][i] = stack_site(set, stack_id, arena);
-        texts[1][i] = stack_line(set, stack_id, FRAMES, arena);
-        texts[2][i] = stack_names(set, stack_id, true, arena);
-        texts[3][i] = stack_names(set, stack_id, false, arena);
+static Str stack_modules(const StackSet *set, uint32_t stack_id, Arena *arena) {
+    return stack_names(set, stack_id, true, arena);
+}
+
+static Str stack_functions(const StackSet *set, uint32_t stack_id, Arena *arena) {
+    return stack_names(set, stack_id, false, arena);
+}
+
+static Str short_line(const StackSet *set, uint32_t stack_id, Arena *arena) {
+    return stack_line(set, stack_id, LINE_FRAMES, arena);
+}
+
+// ---------------------------------------------------------------- functions of SQL
+
+typedef Str (*StackText)(const StackSet *set, uint32_t stack_id, Arena *arena);
+
+// Rows come in runs of one stack, so a text serves until another stack is asked for.
+static void put_texts(const StackSet *set, StackText text, duckdb_data_chunk input,
+                      duckdb_vector output) {
+    AUTO(arena_done) Arena arena = {0};
+    duckdb_vector ids = duckdb_data_chunk_get_vector(input, 0);
+    const uint32_t *id = duckdb_vector_get_data(ids);
+    uint64_t *known = duckdb_vector_get_validity(ids);
+    duckdb_vector_ensure_validity_writable(output);
+    uint64_t *valid = duckdb_vector_get_validity(output);
+    Str last = {0};
+    uint32_t last_id = 0;
+    for (idx_t row = 0, rows = duckdb_data_chunk_get_size(input); row < rows; row++) {
+        bool asked = !known || duckdb_validity_row_is_valid(known, row);
+        if (asked && id[row] != last_id) {
+            arena_clear(&arena);
+            last = text(set, id[row], &arena);
+            last_id = id[row];
+        }
+        if (asked && last.n)
+            duckdb_vector_assign_string_element_len(output, row, last.p, last.n);
+        else
+            duckdb_validity_set_row_invalid(valid, row);
     }
-    Arg args[COUNT_OF(texts) + 1] = {
-        {.name = "ids", .type = ARG_I64_LIST, .i64_list = ids->columns[0], .list_count = count}
-    };
-    for (size_t i = 0; i < COUNT_OF(texts); i++)
-        args[i + 1] = (Arg){
-            .name = NAMES[i], .type = ARG_TEXT_LIST, .text_list = texts[i], .list_count = count};
-    ResultSet nothing;
-    return session_query(call->trace->session,
-                         STR("CREATE OR REPLACE TEMP TABLE stack_site AS "
-                             "SELECT unnest($ids) AS stack_id, unnest($sites) AS site, "
-                             "unnest($stacks) AS stack, unnest($modules) AS modules, "
-                             "unnest($functions) AS functions"),
-                         args, COUNT_OF(args), 1, arena, &nothing, err);
 }
 
-Status stack_site_make(ToolCall *call, const char *ids_sql, Err *err) {
-    Window window;
-    TRY(run_window(call->values, call->trace->facts, call->doc, &window, err));
-    Arg args[] = {
-        {.name = "start_ns", .type = ARG_I64, .i64 = window.start_ns},
-        {.name = "end_ns",   .type = ARG_I64, .i64 = window.end_ns  }
-    };
-    Integers ids;
-    TRY(session_integers(call->trace->session, str_from_c(ids_sql), args, COUNT_OF(args), 0,
-                         call->arena, &ids, err));
+static void run_text(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output,
+                     StackText text) {
+    StackNames *names = duckdb_scalar_function_get_extra_info(info);
+    AUTO(session_close) Session *session = NULL;
     const StackSet *set = NULL;
-    TRY(stack_cache_get(call->trace->stacks, call->trace->session, &set, err));
-    Status status = put_sites(call, set, &ids, err);
-    stack_cache_release(call->trace->stacks, set);
-    return status;
+    Err err = {0};
+    Status status = session_open(names->database, &session, &err);
+    if (status == OK) status = stack_cache_get(names->cache, session, &set, &err);
+    if (status == OK)
+        put_texts(set, text, input, output);
+    else
+        duckdb_scalar_function_set_error(info, err.text);
+    stack_cache_release(names->cache, set);
 }
 
-void stack_site_drop(ToolCall *call) {
-    ResultSet nothing;
-    (void)session_query(call->trace->session, STR("DROP TABLE IF EXISTS temp.stack_site"), NULL, 0,
-                        1, call->arena, &nothing, NULL);
+static void run_site(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    run_text(info, input, output, stack_site);
+}
+
+static void run_line(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    run_text(info, input, output, short_line);
+}
+
+static void run_modules(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    run_text(info, input, output, stack_modules);
+}
+
+static void run_functions(duckdb_function_info info, duckdb_data_chunk input,
+                          duckdb_vector output) {
+    run_text(info, input, output, stack_functions);
+}
+
+static const struct {
+    const char *name;
+    duckdb_scalar_function_t run;
+} FUNCTIONS[] = {
+    {"stack_site",      run_site     },
+    {"stack_line",      run_line     },
+    {"stack_modules",   run_modules  },
+    {"stack_functions", run_functions},
+};
+
+Status stack_functions_register(void *connection, StackNames *names, Err *err) {
+    for (size_t i = 0; i < COUNT_OF(FUNCTIONS); i++) {
+        duckdb_scalar_function function = duckdb_create_scalar_function();
+        duckdb_logical_type id = duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER);
+        duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+        duckdb_scalar_function_set_name(function, FUNCTIONS[i].name);
+        duckdb_scalar_function_add_parameter(function, id);
+        duckdb_scalar_function_set_return_type(function, text);
+        duckdb_scalar_function_set_extra_info(function, names, NULL);
+        duckdb_scalar_function_set_function(function, FUNCTIONS[i].run);
+        duckdb_state state = duckdb_register_scalar_function(connection, function);
+        duckdb_destroy_logical_type(&id);
+        duckdb_destroy_logical_type(&text);
+        duckdb_destroy_scalar_function(&function);
+        if (state != DuckDBSuccess)
+            return err_set(err, ERR_INTERNAL, "the SQL engine refuses the function %s",
+                           FUNCTIONS[i].name);
+    }
+    return OK;
 }

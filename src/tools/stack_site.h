@@ -1,9 +1,10 @@
-// What a stack stands for in a table: the place in code that matters, and the whole path as one
-// line. SQL tools join it by stack_id.
+// What a stack stands for in SQL: the place in code that matters, the whole path as one line, the
+// names in it. Texts are long and stacks are many, so queries group by stack_id and ask for text
+// behind that.
 #ifndef TOOLS_STACK_SITE_H
 #define TOOLS_STACK_SITE_H
 
-#include "tools/engine_internal.h"
+#include "tools/stacks.h"
 
 // "lock <- caller": the outermost frame of the system's wait and lock code, and the first frame
 // that is not part of it; one frame alone when the stack has no such pair. In `arena`.
@@ -11,9 +12,15 @@ Str stack_site(const StackSet *set, uint32_t stack_id, Arena *arena);
 // "innermost <- caller <- ...", at most `frames_max` frames, the rest counted.
 Str stack_line(const StackSet *set, uint32_t stack_id, uint32_t frames_max, Arena *arena);
 
-// Makes the temporary table stack_site (stack_id, site, stack, modules, functions) of the session,
-// for the stack ids that `ids_sql` gives; $start_ns and $end_ns are bound.
-Status stack_site_make(ToolCall *call, const char *ids_sql, Err *err);
-void stack_site_drop(ToolCall *call);
+// Whose stacks the functions read. Neither is owned; the database comes later than the functions.
+typedef struct StackNames {
+    StackCache *cache;
+    Database *database;
+} StackNames;
+
+// Functions of SQL, NULL for a NULL or unknown stack: stack_site(stack_id), stack_line(stack_id),
+// stack_modules(stack_id) and stack_functions(stack_id), names one a line. The first call builds the
+// set of stacks when it is not there. `connection` is a duckdb_connection.
+Status stack_functions_register(void *connection, StackNames *names, Err *err);
 
 #endif
