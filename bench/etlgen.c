@@ -1,5 +1,6 @@
 // etlgen: writes a large, seeded trace and prints what is in it, so that a load can be checked to
-// the last event. Usage: etlgen [--mix cpu|sched|core|network|packets|traffic|mixed] [--events N] ... OUT.etl
+// the last event. Usage: etlgen [--mix cpu|sched|core|network|packets|traffic|mixed] [--events N]
+// ... OUT.etl
 #include "etlgen.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static const Mix MIXES[] = {
     {"network", {10, 8, 8, 6, 4, 1, 10, 35, 20, 2, 2, 2, 1}},
     {"packets", {5, 4, 4, 4, 3, 0, 0, 10, 5, 65, 0, 0, 0}  },
     {"traffic", {4, 3, 3, 3, 2, 0, 0, 40, 5, 40, 0, 0, 0}  },
-    {"core",    {40, 41, 14, 2, 2, 1, 0, 0, 0, 0, 0, 0, 0}},
+    {"core",    {40, 41, 14, 2, 2, 1, 0, 0, 0, 0, 0, 0, 0} },
     {"mixed",   {34, 34, 12, 3, 2, 2, 2, 4, 3, 4, 1, 6, 2} },
 };
 
@@ -126,12 +127,12 @@ static int run(Gen *gen) {
 int main(int argc, char **argv) {
     Gen gen = {0};
     if (!parse_options(argc, argv, &gen.options)) {
-        (void)fprintf(
-            stderr,
-            "usage: etlgen [--mix cpu|sched|core|network|packets|traffic|mixed] [--events N] [--seed N]\n"
-            "  [--cpus 1..256] [--processes N] [--threads N per process] [--depth N]\n"
-            "  [--stacks N distinct] [--payload BYTES] [--lost-buffers N] [--compress] "
-            "OUT.etl\n");
+        (void)fprintf(stderr,
+                      "usage: etlgen [--mix cpu|sched|core|network|packets|traffic|mixed] "
+                      "[--events N] [--seed N]\n"
+                      "  [--cpus 1..256] [--processes N] [--threads N per process] [--depth N]\n"
+                      "  [--stacks N distinct] [--payload BYTES] [--lost-buffers N] [--compress] "
+                      "OUT.etl\n");
         return 2;
     }
     gen.mix = find_mix(gen.options.mix);

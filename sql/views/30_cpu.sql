@@ -182,18 +182,8 @@ SELECT cpu, bucket, start_ns, end_ns, busy_ns::BIGINT AS busy_ns,
 FROM busy;
 
 -- What each CPU ran between two switches, from the first switch of any CPU to the last.
-CREATE TABLE cpu_run AS
-WITH switches AS (
-    SELECT cpu, ts_ns, new_utid, new_tid, old_utid, old_tid,
-           lag(new_tid) OVER w AS before_tid,
-           lead(ts_ns) OVER w AS next_ns
-    FROM context_switch
-    WINDOW w AS (PARTITION BY cpu ORDER BY seq)
-)
-SELECT s.cpu, s.ts_ns AS start_ns, coalesce(s.next_ns, c.last_ns) AS end_ns, s.new_utid AS utid,
-       s.new_tid AS tid, s.new_tid = 0 AS is_idle
-FROM switches AS s, cpu_source AS c
-UNION ALL
-SELECT s.cpu, c.first_ns, s.ts_ns, s.old_utid, s.old_tid, s.old_tid = 0
-FROM switches AS s, cpu_source AS c
-WHERE s.before_tid IS NULL AND s.ts_ns > c.first_ns;
+CREATE VIEW cpu_run AS
+SELECT t.cpu, t.start_ns, CASE WHEN t.is_last THEN c.last_ns ELSE t.end_ns END AS end_ns, t.utid,
+       t.tid, t.tid = 0 AS is_idle
+FROM cpu_turn AS t, cpu_source AS c
+WHERE t.came OR t.end_ns > t.start_ns;

@@ -72,6 +72,10 @@ void *arena_alloc(Arena *arena, size_t bytes) {
     return memset(arena_take(arena, bytes, ARENA_ALIGN), 0, bytes);
 }
 
+void *arena_room(Arena *arena, size_t bytes) {
+    return arena_take(arena, bytes, ARENA_ALIGN);
+}
+
 char *arena_bytes(Arena *arena, size_t bytes) {
     return (char *)arena_take(arena, bytes, 1);
 }

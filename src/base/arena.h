@@ -22,6 +22,7 @@ typedef struct Arena {
 
 // 16-byte aligned, zeroed.
 void *arena_alloc(Arena *arena, size_t bytes);
+void *arena_room(Arena *arena, size_t bytes); // aligned like arena_alloc, not zeroed
 // 1-byte aligned, uninitialised: for text.
 char *arena_bytes(Arena *arena, size_t bytes);
 // 16-byte aligned copy.

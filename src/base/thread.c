@@ -29,6 +29,11 @@ void mutex_done(Mutex *mutex) {
     (void)pthread_mutex_destroy(&mutex->handle);
 }
 
+void thread_rest(uint64_t ns) {
+    struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    (void)nanosleep(&time, NULL);
+}
+
 void condition_init(Condition *condition) {
     pthread_condattr_t attributes;
     INVARIANT(pthread_condattr_init(&attributes) == 0);

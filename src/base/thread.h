@@ -19,6 +19,8 @@ void mutex_init(Mutex *mutex);
 void mutex_lock(Mutex *mutex);
 void mutex_unlock(Mutex *mutex);
 void mutex_done(Mutex *mutex);
+void thread_rest(uint64_t ns); // sleeps about as long; less when a signal comes
+
 void condition_init(Condition *condition); // monotonic clock
 void condition_wait(Condition *condition, Mutex *mutex);
 // False when `timeout_ns` passed first.

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "store/fn_packet.h"
+#include "store/fn_sched.h"
 #include "store/result.h"
 
 // Loads the manifest and marks its generation as in use. A writer may replace the generation in
@@ -48,6 +49,7 @@ static Status database_start(Database *database, Err *err) {
     Status status = duck_run(connection, "SET GLOBAL parquet_metadata_cache=true", err);
     if (status == OK) status = event_functions_register(connection, database->schemas, err);
     if (status == OK) status = packet_functions_register(connection, err);
+    if (status == OK) status = sched_functions_register(connection, database->duck, err);
     if (status == OK && options->extend)
         status = options->extend(connection, options->extend_context, err);
     duckdb_disconnect(&connection);

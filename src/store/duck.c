@@ -2,6 +2,7 @@
 #include "store/duck.h"
 
 #include "base/os.h"
+#include "base/thread.h"
 
 enum { MEMORY_BYTES_MIN = 256 * 1024 * 1024 };
 
@@ -47,11 +48,46 @@ Status duck_connect(duckdb_database database, duckdb_connection *out, Err *err) 
     return err_set(err, ERR_INTERNAL, "the SQL engine refuses a connection");
 }
 
-Status duck_run(duckdb_connection connection, const char *sql, Err *err) {
-    duckdb_result result;
-    duckdb_state state = duckdb_query(connection, sql, &result);
-    Status status = state == DuckDBSuccess ? OK : duck_error(err, duckdb_result_error(&result));
+duckdb_state duck_finish(duckdb_pending_result pending, duckdb_result *out) {
+    enum { REST_NS = 20000, REST_NS_MAX = 200000 };
+    uint64_t rest_ns = REST_NS;
+    duckdb_pending_state state = duckdb_pending_execute_task(pending);
+    while (!duckdb_pending_execution_is_finished(state) && state != DUCKDB_PENDING_ERROR) {
+        bool idle = state == DUCKDB_PENDING_NO_TASKS_AVAILABLE;
+        if (idle) thread_rest(rest_ns);
+        rest_ns = idle && rest_ns < REST_NS_MAX ? rest_ns * 2 : idle ? rest_ns : REST_NS;
+        state = duckdb_pending_execute_task(pending);
+    }
+    return duckdb_execute_pending(pending, out);
+}
+
+static Status run_one(duckdb_connection connection, duckdb_extracted_statements statements,
+                      idx_t index, Err *err) {
+    duckdb_prepared_statement statement = NULL;
+    duckdb_pending_result pending = NULL;
+    duckdb_result result = {0};
+    Status status = OK;
+    if (duckdb_prepare_extracted_statement(connection, statements, index, &statement) !=
+        DuckDBSuccess)
+        status = duck_error(err, duckdb_prepare_error(statement));
+    else if (duckdb_pending_prepared(statement, &pending) != DuckDBSuccess)
+        status = duck_error(err, pending ? duckdb_pending_error(pending) : NULL);
+    else if (duck_finish(pending, &result) != DuckDBSuccess)
+        status = duck_error(err, duckdb_result_error(&result));
     duckdb_destroy_result(&result);
+    duckdb_destroy_pending(&pending);
+    duckdb_destroy_prepare(&statement);
+    return status;
+}
+
+Status duck_run(duckdb_connection connection, const char *sql, Err *err) {
+    duckdb_extracted_statements statements = NULL;
+    idx_t count = duckdb_extract_statements(connection, sql, &statements);
+    Status status = OK;
+    if (!count) status = duck_error(err, duckdb_extract_statements_error(statements));
+    for (idx_t i = 0; i < count && status == OK; i++)
+        status = run_one(connection, statements, i, err);
+    duckdb_destroy_extracted(&statements);
     return status;
 }
 

@@ -82,17 +82,21 @@ static Status masked_said(Status status, const RunLimits *limits, Err *err) {
     return err_set(err, ERR_INTERNAL, "the query failed, and the SQL engine does not say why");
 }
 
-static Status run_streaming(duckdb_connection connection, duckdb_prepared_statement statement,
-                            const RunLimits *limits, duckdb_result *result, Err *err) {
+// A streamed result is marked as deprecated, yet the only way to stop after some rows without
+// holding all of them. Who wants all anyway takes them whole: a stream waits for its reader.
+static Status run_statement(duckdb_connection connection, duckdb_prepared_statement statement,
+                            const RunLimits *limits, bool streamed, duckdb_result *result,
+                            Err *err) {
     duckdb_pending_result pending = NULL;
     Status status = OK;
-    // Marked as deprecated, yet the only way to stop after some rows without holding all of them.
-    if (duckdb_pending_prepared_streaming(statement, &pending) != DuckDBSuccess) {
+    duckdb_state state = streamed ? duckdb_pending_prepared_streaming(statement, &pending)
+                                  : duckdb_pending_prepared(statement, &pending);
+    if (state != DuckDBSuccess) {
         status = duck_error(err, pending ? duckdb_pending_error(pending) : NULL);
     } else {
         // From here on an interrupt is not lost any more.
         if (limits->stopped && atomic_load(limits->stopped)) duckdb_interrupt(connection);
-        if (duckdb_execute_pending(pending, result) != DuckDBSuccess)
+        if (duck_finish(pending, result) != DuckDBSuccess)
             status = duck_error(err, duckdb_result_error(result));
     }
     duckdb_destroy_pending(&pending);
@@ -104,7 +108,7 @@ static Status collect_once(duckdb_connection connection, duckdb_prepared_stateme
     duckdb_result result = {0};
     Collector collector = {.set = out, .arena = arena};
     *out = (ResultSet){0};
-    Status status = run_streaming(connection, statement, limits, &result, err);
+    Status status = run_statement(connection, statement, limits, true, &result, err);
     if (status == OK) {
         columns_describe(&result, &collector);
         status = rows_collect(&result, &collector, limits, err);
@@ -193,13 +197,6 @@ Status result_each(duckdb_connection connection, duckdb_prepared_statement state
 
 // ---------------------------------------------------------------- whole numbers
 
-typedef struct IntegerCollector {
-    Integers *set;
-    int64_t null_value;
-    size_t capacity;
-    int64_t **growing; // mem_grow'n columns
-} IntegerCollector;
-
 static int64_t integer_at(const void *values, duckdb_type type, idx_t row, bool *known) {
     switch ((int)type) {
     case DUCKDB_TYPE_BOOLEAN:
@@ -219,16 +216,10 @@ static int64_t integer_at(const void *values, duckdb_type type, idx_t row, bool 
     }
 }
 
-static bool integers_take(IntegerCollector *collector, duckdb_data_chunk chunk) {
-    Integers *set = collector->set;
+// A chunk's rows behind those before. The columns have room for the whole result.
+static bool integers_take(Integers *set, int64_t null_value, duckdb_data_chunk chunk) {
     idx_t rows = duckdb_data_chunk_get_size(chunk);
     bool known = true;
-    if (set->row_count + rows > collector->capacity) {
-        collector->capacity = (set->row_count + rows) * 2;
-        for (size_t c = 0; c < set->column_count; c++)
-            collector->growing[c] =
-                mem_grow(collector->growing[c], collector->capacity * sizeof(int64_t));
-    }
     for (size_t c = 0; c < set->column_count; c++) {
         duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, c);
         duckdb_logical_type logical = duckdb_vector_get_column_type(vector);
@@ -236,24 +227,31 @@ static bool integers_take(IntegerCollector *collector, duckdb_data_chunk chunk) 
         duckdb_destroy_logical_type(&logical);
         uint64_t *validity = duckdb_vector_get_validity(vector);
         const void *values = duckdb_vector_get_data(vector);
-        int64_t *to = collector->growing[c] + set->row_count;
+        int64_t *to = set->columns[c] + set->row_count;
         for (idx_t r = 0; r < rows; r++) {
             bool valid = !validity || duckdb_validity_row_is_valid(validity, r);
-            to[r] = valid ? integer_at(values, type, r, &known) : collector->null_value;
+            to[r] = valid ? integer_at(values, type, r, &known) : null_value;
         }
     }
     set->row_count += rows;
     return known;
 }
 
-static Status integers_collect(duckdb_result *result, IntegerCollector *collector, Err *err) {
+static Status integers_collect(duckdb_result *result, int64_t null_value, Arena *arena,
+                               Integers *out, Err *err) {
+    idx_t room = duckdb_row_count(result); // known, as the result is whole
+    out->column_count = duckdb_column_count(result);
+    out->columns = ARENA_ARRAY(arena, int64_t *, out->column_count);
+    for (size_t c = 0; c < out->column_count; c++)
+        out->columns[c] = arena_room(arena, arena_array_bytes(room, sizeof(int64_t)));
     for (;;) {
         duckdb_data_chunk chunk = duckdb_fetch_chunk(*result);
         if (!chunk) {
             const char *message = duckdb_result_error(result);
             return message && *message ? duck_error(err, message) : OK;
         }
-        bool known = integers_take(collector, chunk);
+        INVARIANT(out->row_count + duckdb_data_chunk_get_size(chunk) <= room);
+        bool known = integers_take(out, null_value, chunk);
         duckdb_destroy_data_chunk(&chunk);
         if (!known) return err_set(err, ERR_INTERNAL, "a column does not hold whole numbers");
     }
@@ -265,22 +263,9 @@ static Status integers_once(duckdb_connection connection, duckdb_prepared_statem
                             Integers *out, Err *err) {
     duckdb_result result = {0};
     *out = (Integers){0};
-    IntegerCollector collector = {.set = out, .null_value = null_value};
-    Status status = run_streaming(connection, statement, limits, &result, err);
-    if (status == OK) {
-        out->column_count = duckdb_column_count(&result);
-        collector.growing = mem_zero(out->column_count, sizeof(int64_t *));
-        status = integers_collect(&result, &collector, err);
-        out->columns = ARENA_ARRAY(arena, int64_t *, out->column_count);
-    }
+    Status status = run_statement(connection, statement, limits, false, &result, err);
+    if (status == OK) status = integers_collect(&result, null_value, arena, out, err);
     duckdb_destroy_result(&result);
-    for (size_t c = 0; collector.growing && c < out->column_count; c++) {
-        size_t bytes = out->row_count * sizeof(int64_t);
-        out->columns[c] = arena_alloc(arena, bytes);
-        if (bytes) memcpy(out->columns[c], collector.growing[c], bytes);
-        mem_free(collector.growing[c]);
-    }
-    mem_free(collector.growing);
     if (limits->stopped && atomic_load(limits->stopped))
         return err_set(err, ERR_CANCELLED, "the query was cancelled");
     return status;

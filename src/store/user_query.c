@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "store/database.h"
 #include "store/fn_packet.h"
+#include "store/fn_sched.h"
 #include "store/result.h"
 #include "store/user_bounds.h"
 
@@ -289,6 +290,7 @@ static Status sandbox_open(const Database *database, Str sql, Sandbox *sandbox, 
     TRY(duck_connect(sandbox->duck, &sandbox->connection, err));
     TRY(event_functions_register(sandbox->connection, database->schemas, err));
     TRY(packet_functions_register(sandbox->connection, err));
+    TRY(sched_functions_register(sandbox->connection, sandbox->duck, err));
     if (options->extend) TRY(options->extend(sandbox->connection, options->extend_context, err));
     TRY(views_load(&sandbox->views, &database->manifest, options->sql_folder, &sandbox->arena,
                    err));

@@ -19,8 +19,8 @@ typedef struct StackNames {
 } StackNames;
 
 // Functions of SQL, NULL for a NULL or unknown stack: stack_site(stack_id), stack_line(stack_id),
-// stack_modules(stack_id) and stack_functions(stack_id), names one a line. The first call builds the
-// set of stacks when it is not there. `connection` is a duckdb_connection.
+// stack_modules(stack_id) and stack_functions(stack_id), names one a line. The first call builds
+// the set of stacks when it is not there. `connection` is a duckdb_connection.
 Status stack_functions_register(void *connection, StackNames *names, Err *err);
 
 #endif
