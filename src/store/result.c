@@ -179,7 +179,7 @@ Status result_each(duckdb_connection connection, duckdb_prepared_statement state
     duckdb_result result = {0};
     ResultSet set = {0};
     Collector collector = {.set = &set, .arena = &arena};
-    Status status = run_streaming(connection, statement, limits, &result, err);
+    Status status = run_statement(connection, statement, limits, true, &result, err);
     if (status == OK) {
         AUTO(arena_done) Arena page = {0};
         columns_describe(&result, &collector);
