@@ -10,10 +10,10 @@
 -- needs    ndis_capture pktmon
 -- common
 near AS (
-    SELECT min(abs(ts_ns / 1e3 - $timestamp_us)) AS distance FROM packet
+    SELECT min(abs(ts_ns / 1e3 - $timestamp_us)) AS distance FROM packet_base
 ),
 closest AS MATERIALIZED (
-    SELECT p.packet_id, p.ts_ns FROM packet AS p, near AS n
+    SELECT p.packet_id, p.ts_ns FROM packet_base AS p, near AS n
     WHERE abs(p.ts_ns / 1e3 - $timestamp_us) = n.distance
     ORDER BY p.ts_ns, p.cpu, p.packet_id LIMIT 5
 ),

@@ -25,7 +25,7 @@ traffic AS (
     SELECT ts_ns, direction, 1, wire_length,
            CASE $group_by WHEN 'process' THEN 'unknown' WHEN 'protocol' THEN protocol
                 WHEN 'flow' THEN tuple ELSE 'total' END
-    FROM packet WHERE NOT is_repeat AND NOT EXISTS (SELECT 1 FROM net_flow)
+    FROM packet_base WHERE NOT is_repeat AND NOT EXISTS (SELECT 1 FROM net_flow)
 ),
 lost AS (
     SELECT r.ts_ns,

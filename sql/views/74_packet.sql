@@ -191,10 +191,20 @@ ASOF LEFT JOIN first_fragment AS f
     ON f.src = l.src AND f.dst = l.dst AND f.ip_proto = l.ip_proto AND f.ip_id = l.ip_id
        AND f.ts_ns <= l.ts_ns;
 
+-- Every captured packet, without the names of places: each join is paid by every row.
+CREATE VIEW packet_base AS
+SELECT p.*, r.seq IS NOT NULL AS is_repeat
+FROM (
+    SELECT * FROM frame_record ANTI JOIN packet_part ON packet_part.seq = frame_record.packet_id
+    UNION ALL BY NAME
+    SELECT * FROM packet_rest
+) AS p
+LEFT JOIN packet_repeat AS r ON r.seq = p.packet_id;
+
 -- Every captured packet. is_repeat: the same packet as one before, seen elsewhere. packet_id and
 -- event_seq: the seq of its (first) record. Only what a query names is read; bytes are the dear ones.
 CREATE VIEW packet AS
-SELECT p.*, r.seq IS NOT NULL AS is_repeat,
+SELECT p.*,
        CASE p.source WHEN 'pktmon'
             THEN component_label(p.interface, c.name, c.description) || ' edge ' || p.layer
             WHEN 'wan' THEN 'WAN'
@@ -204,12 +214,7 @@ SELECT p.*, r.seq IS NOT NULL AS is_repeat,
        CASE p.source WHEN 'pktmon' THEN component_label(p.interface, c.name, c.description)
             WHEN 'wan' THEN 'WAN' ELSE coalesce(i.name, 'interface ' || p.interface) END AS adapter,
        coalesce(p.interface, 0) AS interface_number, d.reason || ' at ' || d.location AS dropped
-FROM (
-    SELECT * FROM frame_record ANTI JOIN packet_part ON packet_part.seq = frame_record.packet_id
-    UNION ALL BY NAME
-    SELECT * FROM packet_rest
-) AS p
-LEFT JOIN packet_repeat AS r ON r.seq = p.packet_id
+FROM packet_base AS p
 LEFT JOIN pktmon_component AS c ON c.id = p.interface
 LEFT JOIN ndis_interface AS i ON i.if_index = p.interface
 LEFT JOIN pktmon_drop_name AS d
@@ -234,7 +239,7 @@ WITH segment AS (
     SELECT flow_hash, sum(n - 1)::BIGINT AS repeated
     FROM (SELECT hash(tuple) AS flow_hash,
                  seq::UBIGINT * 4294967296 + payload_length::UBIGINT AS part, count(*) AS n
-          FROM packet WHERE protocol = 'tcp' AND payload_length > 0 AND NOT is_repeat GROUP BY ALL)
+          FROM packet_base WHERE protocol = 'tcp' AND payload_length > 0 AND NOT is_repeat GROUP BY ALL)
     GROUP BY flow_hash
 ),
 flow AS (
@@ -245,7 +250,7 @@ flow AS (
            sum(wire_length)::BIGINT AS bytes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns,
            bit_or(flags) AS flags, mode(application) AS application,
            max(server_name) AS server_name, mode(direction) AS direction
-    FROM packet WHERE NOT is_repeat GROUP BY tuple
+    FROM packet_base WHERE NOT is_repeat GROUP BY tuple
 )
 SELECT f.*, coalesce(s.repeated, 0) AS retransmits, f.protocol = 'tcp' AS is_tcp,
        CASE WHEN f.sport IS NOT NULL THEN socket_join(f.src, f.sport) END AS source,
@@ -259,7 +264,7 @@ SELECT count(*) AS records, count(*) FILTER (NOT is_repeat) AS packets,
        count(*) FILTER (NOT is_repeat AND direction IS NULL) AS undirected,
        string_agg(DISTINCT CASE source WHEN 'pktmon' THEN 'PktMon' WHEN 'wan' THEN 'WAN capture'
                                        ELSE 'NDIS-PacketCapture' END, ', ') AS sources
-FROM packet;
+FROM packet_base;
 
 CREATE MACRO tcp_flags_text(flags) AS
     array_to_string(list_filter(

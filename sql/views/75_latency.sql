@@ -32,7 +32,7 @@ by_socket AS (
 ),
 handshake AS MATERIALIZED (
     SELECT packet_id, ts_ns, src, dst, sport, dport, seq, ack, flags, is_repeat
-    FROM packet WHERE protocol = 'tcp' AND flags & 2 <> 0
+    FROM packet_base WHERE protocol = 'tcp' AND flags & 2 <> 0
 ),
 by_packet AS (
     SELECT s.ts_ns AS start_ns, min(a.ts_ns) - s.ts_ns AS latency_ns, NULL::UINTEGER AS upid,
@@ -120,7 +120,7 @@ WITH keyed AS (
                 CASE WHEN protocol <> 'tcp' AND coalesce(ip_id, 0) = 0 THEN checksum END,
                 CASE WHEN protocol <> 'tcp' AND coalesce(ip_id, 0) = 0 THEN payload_hash END,
                 icmp_type, fragment_offset) AS key
-    FROM packet
+    FROM packet_base
     WHERE NOT is_repeat AND direction IS NOT NULL AND ip_version IS NOT NULL AND tuple IS NOT NULL
 )
 SELECT * FROM keyed WHERE is_sent AND key IN (SELECT key FROM keyed WHERE NOT is_sent)
@@ -186,7 +186,7 @@ FROM walked AS w JOIN of_key AS k ON k.key = w.key;
 
 -- Sends without a receive, and keys that several packets share.
 CREATE TABLE packet_match_rest AS
-SELECT (SELECT count(*) FROM packet
+SELECT (SELECT count(*) FROM packet_base
         WHERE NOT is_repeat AND direction = 'send' AND ip_version IS NOT NULL AND tuple IS NOT NULL)
            - (SELECT count(*) FROM packet_match) AS unmatched,
        (SELECT count(*)

@@ -47,7 +47,7 @@ static const ColumnDef CAPTURED_FRAME_COLUMNS[] = {
     {"checksum",        COL_U32,  "Of TCP or UDP"},
     {"icmp_type",       COL_U32,  "ICMP type"},
     {"icmp_code",       COL_U32,  "ICMP code"},
-    {"wire_length",     COL_U32,  "Bytes on the wire, as far as known"},
+    {"wire_length",     COL_U32,  "Bytes on the wire, as far as known; NULL when only headers were logged"},
     {"tuple",           COL_TEXT, "source -> destination/protocol"},
     {"application",     COL_TEXT, "TLS, HTTP, DNS or QUIC, by the first payload bytes"},
     {"server_name",     COL_TEXT, "Server name of TLS, question of DNS, request line of HTTP"},
@@ -351,7 +351,7 @@ static void put_transport(Row *row, const Packet *packet, bool parsed) {
     put_u32_if(row, tcp && (whole || packet->flags), packet->flags);
     put_u32_if(row, tcp && whole, packet->window);
     put_u32_if(row, packet->window_scale >= 0, (uint32_t)packet->window_scale);
-    put_u32_if(row, ports && whole, packet->payload_length);
+    put_u32_if(row, ports && (whole || packet->payload.p), packet->payload_length);
     put_i64_if(row, hashed, hashed ? (int64_t)(str_hash(start) >> 1) : 0);
 }
 
@@ -379,7 +379,7 @@ static void put_packet(Row *row, const Packet *packet, const Frame *frame) {
     put_fragment(row, packet, parsed);
     put_u32_if(row, packet->has_icmp, packet->icmp_type);
     put_u32_if(row, packet->has_icmp, packet->icmp_code);
-    put_u32(row, packet->wire_length);
+    put_u32_if(row, !parsed, packet->wire_length);
     put_some_text(row, packet_tuple(packet, tuple));
     put_some_text(row, str_from_c(packet->application));
     put_some_text(row, str_from_c(packet->name));
@@ -402,7 +402,7 @@ bool capture_row(Decoder *decoder, const EtlEvent *event, EventRow of) {
     }
     Packet packet = frame.parsed;
     if (frame.has_headers) {
-        packet.wire_length = frame.original;
+        packet.payload_length = frame.original; // of what follows the headers
         packet.payload = frame.bytes;
     } else {
         PacketInput input = {
