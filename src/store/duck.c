@@ -109,6 +109,10 @@ static Status status_of(Str message) {
 
 Status duck_error(Err *err, const char *message) {
     Str text = str_trim(str_from_c(message ? message : "the SQL engine gave no reason"));
+    // A statement that failed while it was waited for hides its own message behind this one.
+    Str wrapper = STR("closed pending query result\nError: ");
+    size_t at = str_find(text, wrapper);
+    if (at != SIZE_MAX) text = str_slice(text, at + wrapper.n, text.n);
     return err_set(err, status_of(text), STR_FMT, STR_ARG(text));
 }
 

@@ -6,6 +6,7 @@
 #include "store/user_bounds.h"
 
 #include "store/duck.h"
+#include "store/fn_like.h"
 #include "store/views.h"
 
 #define CHARS_MAX "16000000"
@@ -64,9 +65,38 @@ static const struct {
     {"jaccard",          PAIR("jaccard")                               },
 };
 
+#define GLOB_MACRO                                                                                 \
+    "CREATE MACRO \"~~~\"(s, p) AS system.main.\"~~~\"(s, if(length(p) - "                         \
+    "length(replace(p, '*', '')) > if(strlen(s) > 10000, 1, 2), error('GLOB takes at most two * "  \
+    "here, one on long texts: use LIKE or regexp_matches()'), p))"
+
+// The operators behind LIKE and GLOB, which a statement never names as functions.
+static const char *const PATTERNS[] = {
+    "CREATE MACRO \"~~\"(s, p) AS etw_like(s, p)",
+    "CREATE MACRO \"!~~\"(s, p) AS NOT etw_like(s, p)",
+    "CREATE MACRO \"~~*\"(s, p) AS etw_like(lower(s), lower(p))",
+    "CREATE MACRO \"!~~*\"(s, p) AS NOT etw_like(lower(s), lower(p))",
+    "CREATE MACRO like_escape(s, p, e) AS etw_like_escape(s, p, e)",
+    "CREATE MACRO not_like_escape(s, p, e) AS NOT etw_like_escape(s, p, e)",
+    "CREATE MACRO ilike_escape(s, p, e) AS etw_like_escape(lower(s), lower(p), lower(e))",
+    "CREATE MACRO not_ilike_escape(s, p, e) AS NOT etw_like_escape(lower(s), lower(p), lower(e))",
+    GLOB_MACRO,
+};
+static const char *const PATTERN_FUNCTIONS[] = {
+    "like_escape", "not_like_escape", "ilike_escape", "not_ilike_escape", "glob",
+};
+
+// Whether the statement may match patterns: by a word, or by the operators themselves.
+static bool has_pattern(Str sql) {
+    return str_find_nocase(sql, STR("like")) != SIZE_MAX ||
+           str_find_nocase(sql, STR("glob")) != SIZE_MAX || str_find(sql, STR("~~")) != SIZE_MAX;
+}
+
 bool user_bounds_has(Str name) {
     for (size_t i = 0; i < COUNT_OF(BOUNDS); i++)
         if (str_eq_nocase(name, str_from_c(BOUNDS[i].name))) return true;
+    for (size_t i = 0; i < COUNT_OF(PATTERN_FUNCTIONS); i++)
+        if (str_eq_nocase(name, str_from_c(PATTERN_FUNCTIONS[i]))) return true;
     return false;
 }
 
@@ -78,5 +108,8 @@ Status user_bounds_create(duckdb_connection connection, Str sql, Err *err) {
             wanted[i] = wanted[i] || str_eq_nocase(word, str_from_c(BOUNDS[i].name));
     for (size_t i = 0; i < COUNT_OF(BOUNDS); i++)
         if (wanted[i]) TRY(duck_run(connection, BOUNDS[i].sql, err));
+    if (!has_pattern(sql)) return OK;
+    TRY(like_functions_register(connection, err));
+    for (size_t i = 0; i < COUNT_OF(PATTERNS); i++) TRY(duck_run(connection, PATTERNS[i], err));
     return OK;
 }

@@ -1,5 +1,6 @@
 // SQL from outside: what may run runs, everything else is refused or stopped in time, and nothing
 // outside the database's own files is read or written.
+#include "store/fn_like.h"
 #include "support/store_fill.h"
 
 #include <string.h>
@@ -50,33 +51,37 @@ static void answers(void **state) {
         const char *sql;
         size_t rows;
     } CASES[] = {
-        {"SELECT 1",                                                                 1   },
-        {"SELECT 1;",                                                                1   },
-        {"-- why\nSELECT count(*) FROM sample",                                      1   },
-        {"FROM sample LIMIT 7",                                                      7   },
-        {"VALUES (1), (2)",                                                          2   },
-        {"WITH a AS (SELECT * FROM process) SELECT count(*) FROM a, thread",         1   },
-        {"DESCRIBE sample",                                                          14  },
-        {"SUMMARIZE process",                                                        0   },
-        {"SHOW TABLES",                                                              0   },
-        {"SELECT * FROM information_schema.tables WHERE table_name = 'config'",      1   },
-        {"EXPLAIN SELECT * FROM sample",                                             0   },
-        {"EXPLAIN ANALYZE SELECT * FROM sample",                                     0   },
-        {"explain (SELECT 1)",                                                       0   },
-        {"EXPLAIN (FORMAT json) SELECT 1",                                           0   },
-        {"SELECT query FROM (SELECT 1 AS query)",                                    1   },
-        {"SELECT * FROM range(100000)",                                              1000},
-        {"SELECT * FROM config",                                                     0   },
-        {"SELECT 'it''s; not two -- statements'",                                    1   },
-        {"PRAGMA version",                                                           1   },
-        {"SELECT repeat('ab', 3), [x + 1 FOR x IN range(5)], lpad('7', 3, '0')",     1   },
-        {"SELECT repeat(name, 2), range(2, 4), range(0, 9, 3) FROM process LIMIT 1", 1   },
-        {"SELECT printf('%05.1f %s', 1.25, 'x'), format('{:>8} {}', 'a', 2)",        1   },
+        {"SELECT 1",                                                                                1   },
+        {"SELECT 1;",                                                                               1   },
+        {"-- why\nSELECT count(*) FROM sample",                                                     1   },
+        {"FROM sample LIMIT 7",                                                                     7   },
+        {"VALUES (1), (2)",                                                                         2   },
+        {"WITH a AS (SELECT * FROM process) SELECT count(*) FROM a, thread",                        1   },
+        {"DESCRIBE sample",                                                                         14  },
+        {"SUMMARIZE process",                                                                       0   },
+        {"SHOW TABLES",                                                                             0   },
+        {"SELECT * FROM information_schema.tables WHERE table_name = 'config'",                     1   },
+        {"EXPLAIN SELECT * FROM sample",                                                            0   },
+        {"EXPLAIN ANALYZE SELECT * FROM sample",                                                    0   },
+        {"explain (SELECT 1)",                                                                      0   },
+        {"EXPLAIN (FORMAT json) SELECT 1",                                                          0   },
+        {"SELECT query FROM (SELECT 1 AS query)",                                                   1   },
+        {"SELECT * FROM range(100000)",                                                             1000},
+        {"SELECT * FROM config",                                                                    0   },
+        {"SELECT 'it''s; not two -- statements'",                                                   1   },
+        {"PRAGMA version",                                                                          1   },
+        {"SELECT repeat('ab', 3), [x + 1 FOR x IN range(5)], lpad('7', 3, '0')",                    1   },
+        {"SELECT repeat(name, 2), range(2, 4), range(0, 9, 3) FROM process LIMIT 1",                1   },
+        {"SELECT printf('%05.1f %s', 1.25, 'x'), format('{:>8} {}', 'a', 2)",                       1   },
         {"SELECT unnest(generate_series(TIMESTAMP '2020-01-01', TIMESTAMP '2020-01-03', INTERVAL 1 "
-         "DAY))",                                                                           3                                                                         },
+         "DAY))",                                                                          3   },
         {"SELECT levenshtein('kitten', 'sitting'), name.repeat(2), rpad(name, 3, '.') FROM process "
-         "LIMIT 1",                                                                          1     },
-        {"FROM range(3) AS range",3},
+         "LIMIT 1",                                                                        1   },
+        {"FROM range(3) AS range",                                                                  3   },
+        {"SELECT 1 WHERE NOT (repeat('a', 5000) LIKE repeat('%a', 30) || 'b')",                     1   },
+        {"SELECT 1 WHERE repeat('a', 20000) NOT LIKE '%a_%a%_b' AND 'A_b' ILIKE 'a!_B' ESCAPE '!'",
+         1                                                                                              },
+        {"SELECT 1 WHERE 'abc' GLOB 'a*[b-c]*' AND NULL LIKE 'x' IS NULL",                          1   },
     };
     User user;
     user_open(&user);
@@ -90,6 +95,39 @@ static void answers(void **state) {
         assert_int_equal(set.more, strstr(CASES[i].sql, "range(100000)") != NULL);
     }
     user_close(&user);
+}
+
+// Every text against every pattern of a few characters, as the engine matches them itself.
+static void like_is_the_engines(void **state) {
+    (void)state;
+    static const char *const LETTERS[] = {"", "a", "b", "%", "_", "\xC3\xA4", "!"};
+    AUTO(buf_done) Buf sql = {0};
+    duckdb_database duck = NULL;
+    duckdb_connection connection = NULL;
+    duckdb_result result;
+    assert_int_equal(duckdb_open(NULL, &duck), DuckDBSuccess);
+    assert_int_equal(duckdb_connect(duck, &connection), DuckDBSuccess);
+    assert_int_equal(like_functions_register(connection, NULL), OK);
+    buf_add_c(&sql, "CREATE TABLE word AS WITH l(c) AS (VALUES (''), ('a')");
+    for (size_t i = 2; i < COUNT_OF(LETTERS); i++) buf_addf(&sql, ", ('%s')", LETTERS[i]);
+    buf_add_c(&sql, ") SELECT DISTINCT a.c || b.c || c.c || d.c AS w FROM l a, l b, l c, l d");
+    assert_int_equal(duckdb_query(connection, sql.p, NULL), DuckDBSuccess);
+    assert_int_equal(
+        duckdb_query(connection,
+                     "SELECT count(*), count(*) FILTER (etw_like(t.w, p.w) <> (t.w LIKE p.w)), "
+                     "count(*) FILTER (t.w LIKE p.w), count(*) FILTER (p.w NOT LIKE '%!' AND "
+                     "etw_like_escape(t.w, CASE WHEN p.w LIKE '%!' THEN '' ELSE p.w END, '!') <> "
+                     "like_escape(t.w, CASE WHEN p.w LIKE '%!' THEN '' ELSE p.w END, '!')) "
+                     "FROM word t, word p",
+                     &result),
+        DuckDBSuccess);
+    assert_true(duckdb_value_int64(&result, 0, 0) > 1000000);
+    assert_int_equal(duckdb_value_int64(&result, 1, 0), 0);
+    assert_true(duckdb_value_int64(&result, 2, 0) > 10000);
+    assert_int_equal(duckdb_value_int64(&result, 3, 0), 0);
+    duckdb_destroy_result(&result);
+    duckdb_disconnect(&connection);
+    duckdb_close(&duck);
 }
 
 // %F is a part file of the database, %D its folder.
@@ -186,6 +224,13 @@ static const char *const REFUSED[] = {
     "SELECT format('{:{}}', 1, 1000000000)",
     "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))",
     "SELECT damerau_levenshtein(repeat('a', 200000), repeat('b', 200000))",
+    "SELECT repeat('a', 500) GLOB repeat('*a', 30) || 'b'",
+    "SELECT system.main.\"~~\"('a', 'b')",
+    "SELECT system.main.\"!~~*\"('a', 'b')",
+    "SELECT 'a' OPERATOR(system.main.~~) 'b'",
+    "SELECT system.main.like_escape('a', 'b', 'c')",
+    "SELECT 'a' LIKE 'a!' ESCAPE '!'",
+    "SELECT repeat('a', 4000000) LIKE '%' || repeat('a', 2000000) || 'b'",
     "SELECT $x",
     "SELECT ?",
     "",
@@ -345,12 +390,13 @@ static void explains_errors(void **state) {
     static const struct {
         const char *sql, *wanted[3];
     } CASES[] = {
-        {"SELECT * FROM sampel",           {"Nearest table: sample", "Tables and views:", "thread"}},
-        {"SELECT * FROM processes",        {"process", "Tables and views:", "thread"}              },
-        {"SELECT wieght_ns FROM sample",   {"weight_ns", "sample: ts_ns, seq", "stack_id"}         },
-        {"SELECT s.nothing FROM sample s", {"nothing", "sample: ts_ns, seq", "stack_id"}           },
-        {"SELECT FROM WHERE",              {"Parser Error", "", ""}                                },
-        {"SELECT nosuch(1)",               {"nosuch", "", ""}                                      },
+        {"SELECT * FROM sampel",            {"Nearest table: sample", "Tables and views:", "thread"}},
+        {"SELECT * FROM processes",         {"process", "Tables and views:", "thread"}              },
+        {"SELECT wieght_ns FROM sample",    {"weight_ns", "sample: ts_ns, seq", "stack_id"}         },
+        {"SELECT s.nothing FROM sample s",  {"nothing", "sample: ts_ns, seq", "stack_id"}           },
+        {"SELECT FROM WHERE",               {"Parser Error", "", ""}                                },
+        {"SELECT nosuch(1)",                {"nosuch", "", ""}                                      },
+        {"SELECT 'a' LIKE 'a!' ESCAPE '!'", {"must not end with its ESCAPE", "", ""}                },
     };
     User user;
     user_open(&user);
@@ -358,6 +404,7 @@ static void explains_errors(void **state) {
         ResultSet set;
         Err err;
         assert_int_equal(user_run(&user, CASES[i].sql, 10, &set, &err), ERR_ARG);
+        assert_null(strstr(err.text, "pending query result"));
         for (size_t w = 0; w < 3; w++)
             if (!strstr(err.text, CASES[i].wanted[w]))
                 fail_msg("%s lacks %s:\n%s", CASES[i].sql, CASES[i].wanted[w], err.text);
@@ -367,9 +414,13 @@ static void explains_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers), cmocka_unit_test(refuses),
-        cmocka_unit_test(stops),   cmocka_unit_test(survives_depth),
-        cmocka_unit_test(cancels), cmocka_unit_test(explains_errors),
+        cmocka_unit_test(answers),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(like_is_the_engines),
+        cmocka_unit_test(stops),
+        cmocka_unit_test(survives_depth),
+        cmocka_unit_test(cancels),
+        cmocka_unit_test(explains_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
