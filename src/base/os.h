@@ -73,8 +73,9 @@ int os_process_id(void);
 bool os_process_alive(int process_id);
 Str os_host_name(Arena *arena);
 unsigned os_cpu_count(void);
-uint64_t os_memory_bytes(void);      // physical
-uint64_t os_peak_memory_bytes(void); // of this process
+uint64_t os_memory_bytes(void);          // physical
+uint64_t os_resident_memory_bytes(void); // of this process now; 0 where the system does not say
+uint64_t os_peak_memory_bytes(void);     // of this process
 // Keeps freed memory for the next request instead of giving it back at once: a load asks for the
 // same large blocks again and again. Call once at the start of the program.
 void os_tune_memory(void);

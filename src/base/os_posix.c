@@ -448,6 +448,21 @@ void os_tune_memory(void) {
 #endif
 }
 
+uint64_t os_resident_memory_bytes(void) {
+    uint64_t pages = 0;
+#ifdef __linux__
+    char text[128] = "";
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0) (void)close(fd);
+    // Size, then resident, in pages.
+    char *second = n > 0 ? strchr(text, ' ') : NULL;
+    if (second) pages = strtoull(second, NULL, 10);
+#endif
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 ? pages * (uint64_t)page : 0;
+}
+
 uint64_t os_peak_memory_bytes(void) {
     struct rusage usage = {0};
     (void)getrusage(RUSAGE_SELF, &usage);

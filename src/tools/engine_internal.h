@@ -20,7 +20,7 @@ typedef enum TraceState {
 
 // An open database and those who use it; closed by the last of them once it is retired.
 typedef struct TraceData {
-    Database *database;
+    Database *database; // NULL while it rests: idle, and memory above the cap
     TraceFacts facts;
     Arena arena; // of the facts
     StackCache *stacks;
@@ -61,7 +61,7 @@ typedef struct Settings { // from the environment, read at the first call
     double heartbeat_seconds;
     double extract_mbps;
     int64_t load_timeout_seconds;
-    uint64_t memory_bytes;        // cap of a database instance, 0: its default
+    uint64_t memory_bytes;        // cap of a database instance, and of the process for idle traces
     uint64_t worker_memory_bytes; // limit of an extraction in a child process
     Str mode;
     Str symbol_path;
@@ -114,6 +114,8 @@ void trace_let_go(TraceHold *hold);
 static inline void trace_let_go_auto(TraceHold *hold) {
     trace_let_go(hold);
 }
+// Opens the database of `data`, which has none.
+Status trace_data_wake(Engine *engine, const Trace *trace, TraceData *data, Err *err);
 void trace_data_retire(TraceData *data); // the engine is locked; accepts NULL
 
 // Per-user index of ids, so that they work after a restart.

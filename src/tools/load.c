@@ -74,28 +74,33 @@ static Status add_functions(void *connection, void *context, Err *err) {
     return stack_functions_register(connection, &data->stack_names, err);
 }
 
+Status trace_data_wake(Engine *engine, const Trace *trace, TraceData *data, Err *err) {
+    DatabaseOptions options = {.sql_folder = engine->options.sql_folder,
+                               .memory_bytes = engine->settings.memory_bytes,
+                               .extend = add_functions,
+                               .extend_context = data};
+    Database *database = NULL;
+    TRY(database_open(trace->folder, &options, &database, err));
+    if (!database_is_of(database, &trace->identity)) {
+        database_close(database);
+        return err_set(err, ERR_INPUT, "the file changed while it was read: load it again");
+    }
+    data->database = database;
+    data->stack_names = (StackNames){data->stacks, database};
+    symbols_attach(data->symbols, database);
+    return OK;
+}
+
 static Status open_database(Engine *engine, Trace *trace, TraceData **out, Err *err) {
     TraceData *data = mem_zero(1, sizeof *data);
     SymbolsOptions symbols = {.path = trace_symbol_path(engine, trace, &data->arena),
                               .no_download = engine->settings.no_download};
     data->stacks = stack_cache_open();
     data->symbols = symbols_open(&symbols);
-    DatabaseOptions options = {.sql_folder = engine->options.sql_folder,
-                               .memory_bytes = engine->settings.memory_bytes,
-                               .extend = add_functions,
-                               .extend_context = data};
-    Status status = database_open(trace->folder, &options, &data->database, err);
-    if (status == OK && !database_is_of(data->database, &trace->identity))
-        status = err_set(err, ERR_INPUT, "the file changed while it was read: load it again");
-    data->stack_names = (StackNames){data->stacks, data->database};
-    if (status == OK) symbols_attach(data->symbols, data->database);
+    Status status = trace_data_wake(engine, trace, data, err);
     if (status == OK) status = trace_facts_read(data->database, &data->arena, &data->facts, err);
     if (status != OK) {
-        database_close(data->database);
-        stack_cache_close(data->stacks);
-        symbols_close(data->symbols);
-        arena_done(&data->arena);
-        mem_free(data);
+        trace_data_retire(data);
         return status;
     }
     *out = data;

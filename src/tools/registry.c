@@ -1,5 +1,6 @@
 // The registry: every trace this process knows, by id; and the per-user index by which an id of an
 // earlier process still works.
+#include "base/os.h"
 #include "tools/engine_internal.h"
 
 enum { INDEX_BYTES_MAX = 64 * 1024 };
@@ -51,6 +52,46 @@ void trace_data_retire(TraceData *data) {
     if (!data) return;
     data->retired = true;
     if (!data->users) data_free(data);
+}
+
+// ---------------------------------------------------------------- memory
+
+// Drops what was derived from an idle trace, its tables and its tree of stacks: they are built
+// again when wanted. Names of functions and facts stay. The engine is locked.
+static void data_rest(TraceData *data) {
+    symbols_attach(data->symbols, NULL);
+    database_close(data->database);
+    data->database = NULL;
+    stack_cache_drop(data->stacks);
+}
+
+// Above the cap the trace that was used longest ago rests, one a call: the memory of the last one
+// may not be back yet. The engine is locked.
+static void relieve_memory(Engine *engine, const TraceData *current) {
+    if (os_resident_memory_bytes() <= engine->settings.memory_bytes) return;
+    Trace *oldest = NULL;
+    for (size_t i = 0; i < engine->traces.count; i++) {
+        Trace *trace = engine->traces.items[i];
+        const TraceData *data = trace->state == TRACE_READY ? trace->data : NULL;
+        if (!data || data == current || data->users || !data->database) continue;
+        if (!oldest || trace->used_at_ns < oldest->used_at_ns) oldest = trace;
+    }
+    if (oldest) data_rest(oldest->data);
+}
+
+// Opens the database of a trace that rests. The engine is locked.
+static Status wake(Engine *engine, Trace *trace, Arena *arena, Err *err) {
+    Err own = {0};
+    Status status = trace_data_wake(engine, trace, trace->data, &own);
+    if (status == OK) return OK;
+    trace_data_retire(trace->data);
+    trace->data = NULL;
+    trace->state = TRACE_UNLOADED;
+    return err_set(err, status,
+                   "the database of %s, which rested to save memory, cannot be opened: %s. Call "
+                   "load_trace(etl_path=\"" STR_FMT "\")",
+                   trace->identity.trace_id, own.text,
+                   STR_ARG(format_clean(trace->identity.path, arena)));
 }
 
 // ---------------------------------------------------------------- index
@@ -144,11 +185,13 @@ static Status not_ready(Engine *engine, const Trace *trace, Arena *arena, Err *e
 static Status take(Engine *engine, Trace *trace, Arena *arena, TraceHold *out, Err *err) {
     mutex_lock(&engine->mutex);
     Status status = OK;
-    if (trace->state == TRACE_READY) {
+    bool ready = trace->state == TRACE_READY;
+    if (ready && !trace->data->database) status = wake(engine, trace, arena, err);
+    if (ready && status == OK) {
         *out = (TraceHold){.engine = engine, .trace = trace, .data = trace->data};
         trace->data->users++;
         trace->used_at_ns = os_now_ns();
-    } else {
+    } else if (!ready) {
         status = not_ready(engine, trace, arena, err);
     }
     mutex_unlock(&engine->mutex);
@@ -180,6 +223,7 @@ void trace_let_go(TraceHold *hold) {
     mutex_lock(&hold->engine->mutex);
     TraceData *data = hold->data;
     if (--data->users == 0 && data->retired) data_free(data);
+    relieve_memory(hold->engine, data);
     mutex_unlock(&hold->engine->mutex);
     *hold = (TraceHold){0};
 }

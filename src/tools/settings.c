@@ -50,10 +50,10 @@ static void read_settings(Engine *engine) {
     settings->extract_mbps = env_number(engine, "EXTRACT_MBPS", 22, 0.001, arena);
     settings->load_timeout_seconds =
         (int64_t)env_number(engine, "NATIVE_WORKER_TIMEOUT_SECONDS", 0, 0, arena);
-    // Of the child as its memory limit (0: none), of a database instance as its cap.
+    // Of the child as its memory limit (0: none), of this process as its cap.
     double memory_mb = env_number(engine, "NATIVE_WORKER_MEMORY_MB", -1, 0, arena);
     uint64_t memory_bytes = memory_mb > 0 && memory_mb < 1e9 ? (uint64_t)(memory_mb * 1048576) : 0;
-    settings->memory_bytes = memory_bytes;
+    settings->memory_bytes = memory_bytes ? memory_bytes : os_memory_bytes() / 4;
     settings->worker_memory_bytes = memory_mb < 0 ? WORKER_MEMORY_BYTES : memory_bytes;
     settings->mode = env_named(engine, "MODE", arena);
     settings->export_folder = env_named(engine, "EVIDENCE_PATH", arena);

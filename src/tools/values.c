@@ -325,8 +325,7 @@ static bool when_holds(const When *when, const Values *values) {
     const Value *value = &values->items[param - values->tool->params];
     bool holds = false;
     Str rest = when->values, part = {0};
-    while (!holds && value->present && str_next(&rest, ',', &part))
-        holds = like(value->text, part);
+    while (!holds && value->present && str_next(&rest, ',', &part)) holds = like(value->text, part);
     return holds != when->negated;
 }
 

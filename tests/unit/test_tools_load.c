@@ -1,7 +1,7 @@
 // The life of a load: cache, markers of other processes, restarts, failures, cancellation.
 #include "base/os.h"
 #include "support/etl_build_script.h"
-#include "tools/engine.h"
+#include "tools/engine_internal.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -289,6 +289,41 @@ static void test_list_and_complete(void **state) {
         engine_complete(f->engine, STR("table"), (Str){0}, STR("proc"), &f->arena, found, 4) >= 1);
 }
 
+static bool rests(const Fixture *f, size_t index) {
+    return f->engine->traces.items[index]->data->database == NULL;
+}
+
+// Above the memory cap the trace not in use gives up what it derived, and answers as before.
+static void test_memory_cap(void **state) {
+    Fixture *f = *state;
+    enum { CAP_MB = 24 }; // less than the program takes with the SQL engine in it
+    Str other = path_join(&f->arena, f->folder, STR("other.etl"));
+    assert_int_equal(etl_build_script_file(str_from_c(SCRIPT), other, NULL), OK);
+    (void)setenv("ETW_MCP_NATIVE_WORKER_MEMORY_MB", "24", 1);
+    restart(f);
+    Str first = id_json(f);
+    (void)unsetenv("ETW_MCP_NATIVE_WORKER_MEMORY_MB");
+    Str path = f->path;
+    f->path = other;
+    Str second = id_json(f);
+    f->path = path;
+    assert_int_equal(f->engine->traces.count, 2);
+    assert_true(os_resident_memory_bytes() > (uint64_t)CAP_MB << 20);
+    Str alone = {0};
+    for (unsigned round = 0; round < 3; round++) {
+        Str answer = str_copy(&f->arena, str_from_c(call(f, "get_hot_stacks", first.p)));
+        assert_true(rests(f, 1) && !rests(f, 0));
+        if (!round) alone = answer;
+        assert_true(str_eq(answer, alone));
+        expect(call(f, "get_process_info", second.p), "a.exe");
+        assert_true(rests(f, 0) && !rests(f, 1));
+    }
+    // Its database is gone meanwhile: one sentence, and a load helps.
+    assert_int_equal(os_remove_tree(cache_file(f, ""), NULL), OK);
+    expect(call(f, "get_process_info", first.p), "Call load_trace(");
+    expect(with_id(f, "get_process_info"), "a.exe");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_cache, set_up, tear_down),
@@ -300,6 +335,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_calls_while_loading, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory_cap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_and_complete, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
