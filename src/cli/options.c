@@ -41,6 +41,7 @@ static const char HELP[] =
     "environment:\n"
     "  _NT_SYMBOL_PATH                 where PDBs are, as in Windows debuggers\n"
     "  ETW_MCP_NO_AUTO_DOWNLOAD=1      never fetch symbols\n"
+    "  ETW_MCP_NATIVE_WORKER_MEMORY_MB=N  memory cap; unset: a quarter of the machine's\n"
     "  ETW_MCP_MANIFESTS=DIR           .man files that describe events (see: etw-mcp providers)\n"
     "  ETW_MCP_TMF=DIR                 .tmf files with the texts of WPP messages\n"
     "\n"
