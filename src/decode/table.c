@@ -57,8 +57,13 @@ size_t column_width(ColumnType type) {
     return 8;
 }
 
-// A chunk of long payloads is handed on early, so that memory stays bounded and near.
-enum { CHUNK_TEXT_BYTES = 2 * 1024 * 1024, CHUNK_TEXT_BLOCK = CHUNK_TEXT_BYTES + 128 * 1024 };
+// A chunk of long payloads is handed on early, so that memory stays bounded and near; all of them
+// stand in one block, which is used again with the chunk.
+enum {
+    CHUNK_TEXT_SMALL = 32 * 1024,
+    CHUNK_TEXT_BYTES = 2 * 1024 * 1024,
+    CHUNK_TEXT_BLOCK = CHUNK_TEXT_BYTES + 128 * 1024,
+};
 
 Chunk *chunk_new(TableId table, uint32_t capacity) {
     const TableDef *def = table_def(table);
@@ -162,7 +167,10 @@ static void put_slice(Row *row, ColumnType type, Str s) {
     }
     Column *column = row_slot(row, type);
     Arena *text = &row->chunk->text;
-    if (!text->head) arena_reserve(text, CHUNK_TEXT_BLOCK);
+    if (text->used_bytes > CHUNK_TEXT_SMALL && !row->chunk->text_is_reserved) {
+        arena_reserve(text, CHUNK_TEXT_BLOCK);
+        row->chunk->text_is_reserved = true;
+    }
     char *copy = arena_bytes(text, s.n);
     if (s.n) memcpy(copy, s.p, s.n);
     ((Str *)column->values)[row->index] = (Str){copy, s.n};

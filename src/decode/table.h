@@ -111,6 +111,7 @@ typedef struct Chunk {
     uint32_t capacity;
     Column *columns;
     Arena text; // bytes of COL_TEXT and COL_BLOB values
+    bool text_is_reserved;
 } Chunk;
 
 Chunk *chunk_new(TableId table, uint32_t capacity);
