@@ -42,28 +42,36 @@
     "(f, a, b, c, d) AS system.main." name "(" FORMAT_TEXT ", a, b, c, d), "                       \
     "(f, a, b, c, d, e) AS system.main." name "(" FORMAT_TEXT ", a, b, c, d, e)"
 
+#define REPEAT                                                                                     \
+    "CREATE MACRO repeat(s, n) AS system.main.repeat(s, if(n * (strlen(s::VARCHAR) + 1) "          \
+    "> " CHARS_MAX ", " SAID("repeat", "16,000,000 characters") ", n))"
+#define PAD(name)                                                                                  \
+    "CREATE MACRO " name "(s, n, p) AS system.main." name                                          \
+    "(s, " BOUND("n", CHARS_MAX, name, "16,000,000 characters") "::INTEGER, p)"
+#define BITSTRING                                                                                  \
+    "CREATE MACRO bitstring(s, n) AS system.main.bitstring(s, " BOUND(                             \
+        "n", CHARS_MAX, "bitstring", "16,000,000 bits") "::INTEGER)"
+
+// clang-format off
 static const struct {
     const char *name, *sql;
 } BOUNDS[] = {
-    {"repeat",   "CREATE MACRO repeat(s, n) AS system.main.repeat(s, if(n * (strlen(s::VARCHAR) + 1) "
-               "> " CHARS_MAX ", " SAID("repeat", "16,000,000 characters") ", n))"},
-    {"lpad",          "CREATE MACRO lpad(s, n, p) AS system.main.lpad(s, " BOUND(
-                 "n",                                                  CHARS_MAX, "lpad", "16,000,000 characters") "::INTEGER, p)"},
-    {"rpad", "CREATE MACRO rpad(s, n, p) AS system.main.rpad(s, " BOUND(
-                 "n",CHARS_MAX, "rpad", "16,000,000 characters") "::INTEGER, p)"},
-    {"bitstring",          "CREATE MACRO bitstring(s, n) AS system.main.bitstring(s, " BOUND(
-                      "n",                                                  CHARS_MAX, "bitstring", "16,000,000 bits") "::INTEGER)"},
-    {"range", LIST("range")                                                 },
-    {"generate_series",          LIST("generate_series")                                            },
-    {"printf", FORMAT("printf")},
-    {"format",          FORMAT("format")                                                },
-    {"levenshtein",          PAIR("levenshtein")},
-    {"editdist3",          PAIR("editdist3")   },
-    {"damerau_levenshtein",          PAIR("damerau_levenshtein")                                                              },
-    {"jaro_similarity",          PAIR("jaro_similarity")},
-    {"jaro_winkler_similarity",          PAIR("jaro_winkler_similarity")                                                       },
-    {"jaccard",          PAIR("jaccard")                               },
+    {"repeat",                  REPEAT},
+    {"lpad",                    PAD("lpad")},
+    {"rpad",                    PAD("rpad")},
+    {"bitstring",               BITSTRING},
+    {"range",                   LIST("range")},
+    {"generate_series",         LIST("generate_series")},
+    {"printf",                  FORMAT("printf")},
+    {"format",                  FORMAT("format")},
+    {"levenshtein",             PAIR("levenshtein")},
+    {"editdist3",               PAIR("editdist3")},
+    {"damerau_levenshtein",     PAIR("damerau_levenshtein")},
+    {"jaro_similarity",         PAIR("jaro_similarity")},
+    {"jaro_winkler_similarity", PAIR("jaro_winkler_similarity")},
+    {"jaccard",                 PAIR("jaccard")},
 };
+// clang-format on
 
 #define GLOB_MACRO                                                                                 \
     "CREATE MACRO \"~~~\"(s, p) AS system.main.\"~~~\"(s, if(length(p) - "                         \
