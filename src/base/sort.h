@@ -10,6 +10,11 @@ typedef struct SortKey {
     uint32_t index; // whatever the caller wants to find again
 } SortKey;
 
+// The key of a signed number: of two the lesser has the lesser key.
+static inline uint64_t sort_key_signed(int64_t value) {
+    return (uint64_t)value ^ (uint64_t)1 << 63;
+}
+
 // Sorts ascending by key; equal keys keep their order.
 void sort_keys(SortKey *keys, size_t count);
 

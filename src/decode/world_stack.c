@@ -193,9 +193,8 @@ static void join_stretch(World *world, Interner *interner, SortKey *order, size_
     vec_free(&same);
 }
 
-// Order of ticks as an unsigned number.
 static uint64_t time_key(const StackRef *ref) {
-    return (uint64_t)ref->ticks ^ (uint64_t)1 << 63;
+    return sort_key_signed(ref->ticks);
 }
 
 // Stretches of equal length, so that sorting stays within the processor's cache.
@@ -224,7 +223,8 @@ static void stretches_measure(const Survey *survey, Stretches *out) {
         }
     }
     out->first = first;
-    out->width = out->refs ? (last - first) / (out->refs / STRETCH_REFS + 1) + 1 : 1;
+    // Two at the least: a damaged record's time may be any, and the width of one would overflow.
+    out->width = out->refs ? (last - first) / (out->refs / STRETCH_REFS + 2) + 1 : 1;
     out->count = out->refs ? (size_t)((last - first) / out->width) + 1 : 0;
 }
 
@@ -236,8 +236,7 @@ static Stretches stretches_open(const Survey *survey) {
     size_t *starts = out.ends + 1; // counts, then starts, at last ends
     for (size_t b = 0; b < survey->refs.count; b++)
         for (uint32_t i = 0; i < survey->refs.items[b]->count; i++)
-            if (stretch_of(&out, &survey->refs.items[b]->refs[i]) + 1 < out.count)
-                starts[stretch_of(&out, &survey->refs.items[b]->refs[i])]++;
+            starts[stretch_of(&out, &survey->refs.items[b]->refs[i])]++;
     for (size_t s = 1; s < out.count; s++) out.ends[s] += out.ends[s - 1];
     for (size_t b = 0; b < survey->refs.count; b++)
         for (uint32_t i = 0; i < survey->refs.items[b]->count; i++)

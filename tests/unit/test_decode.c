@@ -113,6 +113,14 @@ static const Case CASES[] = {
      "stack kernel 5ms event=5ms pid=100 tid=7 key=0x60\n"
      "stack rundown 9ms key=0x50 frames=0xfffff80000000020\n",
      "sample: ts_ns stack_id", "1000000 1\n3000000 2\n5000000 -\n"},
+    {"records of stacks at the first and the last time there is",
+     "trace cpus=1\n"
+     "sample 1ms tid=7 ip=0x1000 stack=0x1000\n"
+     "event 2ms hook=0x1820 version=2 "
+     "payload=000000000000008064000000070000001000000000F8FFFF\n"
+     "event 3ms hook=0x1820 version=2 "
+     "payload=FFFFFFFFFFFFFF7F64000000070000001000000000F8FFFF\n",
+     "sample: ts_ns stack_id", "1000000 2\n"},
     {"undefined keys are counted",
      "trace cpus=1\n"
      "sample 5ms tid=7 ip=0x1000\n"
