@@ -53,9 +53,12 @@ duckdb_state duck_finish(duckdb_pending_result pending, duckdb_result *out) {
     uint64_t rest_ns = REST_NS;
     duckdb_pending_state state = duckdb_pending_execute_task(pending);
     while (!duckdb_pending_execution_is_finished(state) && state != DUCKDB_PENDING_ERROR) {
-        bool idle = state == DUCKDB_PENDING_NO_TASKS_AVAILABLE;
-        if (idle) thread_rest(rest_ns);
-        rest_ns = idle && rest_ns < REST_NS_MAX ? rest_ns * 2 : idle ? rest_ns : REST_NS;
+        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) {
+            thread_rest(rest_ns);
+            if (rest_ns < REST_NS_MAX) rest_ns *= 2;
+        } else {
+            rest_ns = REST_NS;
+        }
         state = duckdb_pending_execute_task(pending);
     }
     return duckdb_execute_pending(pending, out);

@@ -99,11 +99,10 @@ static Status read_table(const Reader *reader, const char *columns, Source sourc
     buf_addf(&sql, "SELECT %s FROM ", columns);
     sql_add_name(&sql, reader->names->items[source]);
     buf_addf(&sql, " WHERE %s", condition);
-    buf_add_char(&sql, '\0');
     duckdb_prepared_statement statement = NULL;
     RunLimits limits = {0};
     Status status = OK;
-    if (duckdb_prepare(reader->connection, buf_str(&sql).p, &statement) != DuckDBSuccess)
+    if (duckdb_prepare(reader->connection, sql.p, &statement) != DuckDBSuccess)
         status = duck_error(err, duckdb_prepare_error(statement));
     if (status == OK)
         status = result_integers(reader->connection, statement, &limits, SCHED_NULL, reader->arena,
@@ -199,10 +198,14 @@ static void out_begin(Out *out, const SchedColumn *columns, size_t count, duckdb
     }
 }
 
+static void set_null(Out *out, size_t column) {
+    out->valid[column][out->row >> 6] &= ~(UINT64_C(1) << (out->row & 63));
+}
+
 // The next column of the row; SCHED_NULL gives NULL.
 static void put(Out *out, int64_t value) {
     size_t i = out->column++;
-    if (value == SCHED_NULL) out->valid[i][out->row >> 6] &= ~(UINT64_C(1) << (out->row & 63));
+    if (value == SCHED_NULL) set_null(out, i);
     switch ((int)out->columns[i].type) {
     case DUCKDB_TYPE_BOOLEAN: ((bool *)out->data[i])[out->row] = value == 1; break;
     case DUCKDB_TYPE_UTINYINT: ((uint8_t *)out->data[i])[out->row] = (uint8_t)value; break;
@@ -218,7 +221,7 @@ static void put_word(Out *out, const char *word) {
     if (word)
         duckdb_vector_assign_string_element(out->vectors[i], out->row, word);
     else
-        out->valid[i][out->row >> 6] &= ~(UINT64_C(1) << (out->row & 63));
+        set_null(out, i);
 }
 
 static void put_cpu_turn(Out *out, const CpuTurn *turn) {

@@ -2,6 +2,7 @@
 // put in order of time, and the stretch to its next turn gets its kind and its ready event.
 #include "store/sched.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 static const uint32_t NONE = UINT32_MAX;
@@ -30,9 +31,8 @@ static uint32_t *order_by_time(const int64_t *ts, const int64_t *seq, size_t cou
     SortKey *keys = mem_alloc(arena_array_bytes(count, sizeof *keys));
     for (size_t i = 0; i < count; i++) keys[i] = (SortKey){(uint64_t)seq[i], (uint32_t)i};
     sort_keys(keys, count);
-    // Times may lie before the trace's begin; the sign's weight keeps their order.
-    for (size_t i = 0; i < count; i++)
-        keys[i].key = (uint64_t)ts[keys[i].index] ^ (UINT64_C(1) << 63);
+    // Times may lie before the trace's begin.
+    for (size_t i = 0; i < count; i++) keys[i].key = sort_key_signed(ts[keys[i].index]);
     sort_keys(keys, count);
     for (size_t i = 0; i < count; i++) order[i] = keys[i].index;
     mem_free(keys);
@@ -206,7 +206,7 @@ static void sort_pieces(Sched *sched) {
     size_t count = sched->piece_count;
     SortKey *keys = mem_alloc(arena_array_bytes(count, sizeof *keys));
     for (size_t i = 0; i < count; i++)
-        keys[i] = (SortKey){(uint64_t)sched->pieces[i].start_ns ^ (UINT64_C(1) << 63), (uint32_t)i};
+        keys[i] = (SortKey){sort_key_signed(sched->pieces[i].start_ns), (uint32_t)i};
     sort_keys(keys, count);
     for (size_t i = 0; i < count; i++) keys[i].key = (uint64_t)sched->pieces[keys[i].index].utid;
     sort_keys(keys, count);
@@ -279,16 +279,12 @@ void sched_threads(Sched *sched) {
 // The first ready event of a thread at or after a time; SCHED_NULL: none.
 static int64_t ready_from(const Sched *sched, int64_t utid, int64_t from_ns) {
     const SchedReadies *r = &sched->in.readies;
-    size_t low = 0, high = r->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2, i = sched->ready_order[middle];
-        if (r->utid[i] < utid || (r->utid[i] == utid && r->ts_ns[i] < from_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == r->count || r->utid[sched->ready_order[low]] != utid) return SCHED_NULL;
-    return sched->ready_order[low];
+    const uint32_t *order = sched->ready_order;
+    size_t at;
+    FIND_FIRST(at, r->count,
+               r->utid[order[at]] < utid ||
+                   (r->utid[order[at]] == utid && r->ts_ns[order[at]] < from_ns));
+    return at < r->count && r->utid[order[at]] == utid ? (int64_t)order[at] : SCHED_NULL;
 }
 
 // Without a next turn the stretch ends with the thread or the trace; none follows the last turn of
@@ -302,6 +298,7 @@ static int64_t off_end(const Sched *sched, const SchedPiece *piece) {
 }
 
 void sched_thread_turn(const Sched *sched, size_t index, ThreadTurn *out) {
+    INVARIANT(sched->pieces && index < sched->piece_count);
     const SchedPiece *piece = &sched->pieces[index];
     const SchedPiece *next = index + 1 < sched->piece_count ? piece + 1 : NULL;
     if (next && next->utid != piece->utid) next = NULL;

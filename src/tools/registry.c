@@ -68,7 +68,6 @@ static void data_rest(TraceData *data) {
 // Above the cap the trace that was used longest ago rests, one a call: the memory of the last one
 // may not be back yet. The engine is locked.
 static void relieve_memory(Engine *engine, const TraceData *current) {
-    if (os_resident_memory_bytes() <= engine->settings.memory_bytes) return;
     Trace *oldest = NULL;
     for (size_t i = 0; i < engine->traces.count; i++) {
         Trace *trace = engine->traces.items[i];
@@ -76,7 +75,9 @@ static void relieve_memory(Engine *engine, const TraceData *current) {
         if (!data || data == current || data->users || !data->database) continue;
         if (!oldest || trace->used_at_ns < oldest->used_at_ns) oldest = trace;
     }
-    if (oldest) data_rest(oldest->data);
+    // Asked last: it reads a file of the system.
+    if (oldest && os_resident_memory_bytes() > engine->settings.memory_bytes)
+        data_rest(oldest->data);
 }
 
 // Opens the database of a trace that rests. The engine is locked.

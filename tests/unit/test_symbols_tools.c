@@ -267,13 +267,17 @@ static void build_map(Fixture *f, const char *signature, Buf *map) {
     image_build(&spec, &f->image);
 }
 
-static void test_perfmap_beside_its_image(void **state) {
-    Fixture *f = *state;
+static void load_with_map(Fixture *f, const char *signature) {
     AUTO(buf_done) Buf map = {0};
-    build_map(f, "734D59D6DE0E96AA3C77B3E2ED498097", &map);
+    build_map(f, signature, &map);
     put_file(f, "lib.dll", &f->image);
     put_file(f, "lib.ni.r2rmap", &map);
     load(f, f->store);
+}
+
+static void test_perfmap_beside_its_image(void **state) {
+    Fixture *f = *state;
+    load_with_map(f, "734D59D6DE0E96AA3C77B3E2ED498097");
     expect(hot(f), "| lib.dll | Some.Lib`1<System.String>.Parse | 2,000 |");
     expect(call(f, "check_symbols", json_object()), "| lib.dll | 1 | 1 |");
     // 0x1025 lies behind the method: no name is better than a wrong one.
@@ -287,11 +291,7 @@ static void test_perfmap_beside_its_image(void **state) {
 
 static void test_perfmap_of_another_build(void **state) {
     Fixture *f = *state;
-    AUTO(buf_done) Buf map = {0};
-    build_map(f, "00000000000000000000000000000001", &map);
-    put_file(f, "lib.dll", &f->image);
-    put_file(f, "lib.ni.r2rmap", &map);
-    load(f, f->store);
+    load_with_map(f, "00000000000000000000000000000001");
     expect_no(hot(f), "Some.Lib");
 }
 

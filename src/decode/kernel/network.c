@@ -4,25 +4,31 @@
 #include "decode/kernel/families.h"
 #include "decode/tables.h"
 
+// What put_flow() fills behind upid, source and kind.
+// clang-format off
+#define FLOW_COLUMNS                                                                               \
+    {"ip_version",      COL_U8,   "4 or 6"},                                                       \
+    {"pid",             COL_U32,  "Process id in the payload"},                                    \
+    {"bytes",           COL_U32,  "Payload bytes"},                                                \
+    {"local_address",   COL_TEXT, "Local address"},                                                \
+    {"local_port",      COL_U32,  "Local port"},                                                   \
+    {"remote_address",  COL_TEXT, "Remote address"},                                               \
+    {"remote_port",     COL_U32,  "Remote port"},                                                  \
+    {"connection_id",   COL_U64,  "As recorded (0 on most systems)"},                              \
+    {"sequence_number", COL_U32,  "As recorded (0 on most systems)"}
+// clang-format on
+
 static const ColumnDef TCP_EVENT_COLUMNS[] = {
     EVENT_COLUMNS,
-    {"upid",            COL_U32,  "Process"                                                   },
-    {"source",          COL_TEXT, "kernel (TcpIp class) or kernel_network (manifest provider)"},
-    {"kind",            COL_TEXT,
+    {"upid",           COL_U32,  "Process"                                                   },
+    {"source",         COL_TEXT, "kernel (TcpIp class) or kernel_network (manifest provider)"},
+    {"kind",           COL_TEXT,
       "send, receive, connect, disconnect, retransmit, accept, reconnect, copy, fail, arp_copy, "
-     "full_ack, partial_ack or duplicate_ack"                                                  },
-    {"ip_version",      COL_U8,   "4 or 6"                                                    },
-    {"pid",             COL_U32,  "Process id in the payload"                                 },
-    {"bytes",           COL_U32,  "Payload bytes"                                             },
-    {"local_address",   COL_TEXT, "Local address"                                             },
-    {"local_port",      COL_U32,  "Local port"                                                },
-    {"remote_address",  COL_TEXT, "Remote address"                                            },
-    {"remote_port",     COL_U32,  "Remote port"                                               },
-    {"connection_id",   COL_U64,  "As recorded (0 on most systems)"                           },
-    {"sequence_number", COL_U32,  "As recorded (0 on most systems)"                           },
-    {"mss",             COL_U32,  "Maximum segment size (connect, accept)"                    },
-    {"receive_window",  COL_U32,  "Receive window (connect, accept)"                          },
-    {"failure_code",    COL_U32,  "Failure code (fail)"                                       },
+     "full_ack, partial_ack or duplicate_ack"                                                 },
+    FLOW_COLUMNS,
+    {"mss",            COL_U32,  "Maximum segment size (connect, accept)"                    },
+    {"receive_window", COL_U32,  "Receive window (connect, accept)"                          },
+    {"failure_code",   COL_U32,  "Failure code (fail)"                                       },
     STACK_COLUMN,
 };
 
@@ -32,19 +38,11 @@ const TableDef TABLE_TCP_EVENT = {"tcp_event",
 
 static const ColumnDef UDP_EVENT_COLUMNS[] = {
     EVENT_COLUMNS,
-    {"upid",            COL_U32,  "Process"                        },
-    {"source",          COL_TEXT, "kernel or kernel_network"       },
-    {"kind",            COL_TEXT, "send, receive or fail"          },
-    {"ip_version",      COL_U8,   "4 or 6"                         },
-    {"pid",             COL_U32,  "Process id in the payload"      },
-    {"bytes",           COL_U32,  "Payload bytes"                  },
-    {"local_address",   COL_TEXT, "Local address"                  },
-    {"local_port",      COL_U32,  "Local port"                     },
-    {"remote_address",  COL_TEXT, "Remote address"                 },
-    {"remote_port",     COL_U32,  "Remote port"                    },
-    {"connection_id",   COL_U64,  "As recorded (0 on most systems)"},
-    {"sequence_number", COL_U32,  "As recorded (0 on most systems)"},
-    {"failure_code",    COL_U32,  "Failure code (fail)"            },
+    {"upid",         COL_U32,  "Process"                 },
+    {"source",       COL_TEXT, "kernel or kernel_network"},
+    {"kind",         COL_TEXT, "send, receive or fail"   },
+    FLOW_COLUMNS,
+    {"failure_code", COL_U32,  "Failure code (fail)"     },
     STACK_COLUMN,
 };
 
