@@ -7,6 +7,8 @@
 
 #include "base/status.h"
 
+#include <stdlib.h>
+
 void *mem_alloc(size_t bytes);             // uninitialised; mem_alloc(0) is a valid pointer
 void *mem_zero(size_t count, size_t size); // zeroed; the product is checked
 void *mem_grow(void *old, size_t bytes);   // realloc
@@ -58,6 +60,9 @@ static inline void arena_done_auto(Arena *arena) {
      &(vec)->items[(vec)->count++])
 #define vec_free(vec)                                                                              \
     (mem_free((vec)->items), (vec)->items = NULL, (vec)->count = 0, (vec)->capacity = 0)
+// Sorts by a comparison as qsort() takes it; an empty array has no items to hand to that.
+#define vec_sort(vec, compare)                                                                     \
+    ((vec)->count ? qsort((vec)->items, (vec)->count, sizeof *(vec)->items, (compare)) : (void)0)
 void *vec_reserve_(void *items, size_t *capacity, size_t wanted, size_t size);
 
 #endif

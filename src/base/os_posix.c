@@ -322,7 +322,7 @@ Status os_list_folder(Str path, Arena *arena, NameList *out, Err *err) {
             *vec_push(&names) = str_copy(arena, name);
     }
     (void)closedir(folder);
-    if (names.count) qsort(names.items, names.count, sizeof(Str), compare_names);
+    vec_sort(&names, compare_names);
     *out = (NameList){ARENA_ARRAY(arena, Str, names.count), names.count};
     if (names.count) memcpy(out->items, names.items, names.count * sizeof(Str));
     vec_free(&names);

@@ -327,6 +327,16 @@ static bool buf_room(Buf *buf, size_t more) {
     return true;
 }
 
+Str hex_write(char *out, const void *bytes, size_t n) {
+    static const char DIGITS[] = "0123456789abcdef";
+    const unsigned char *from = bytes;
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = DIGITS[from[i] >> 4];
+        out[2 * i + 1] = DIGITS[from[i] & 15];
+    }
+    return (Str){out, 2 * n};
+}
+
 void buf_add(Buf *buf, Str s) {
     if (!buf_room(buf, s.n)) return;
     if (s.n) memcpy(buf->p + buf->n, s.p, s.n);

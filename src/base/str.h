@@ -62,6 +62,9 @@ typedef struct Buf {
     bool cut;
 } Buf;
 
+// Two lower-case digits a byte; `out` has room for 2 * n characters.
+Str hex_write(char *out, const void *bytes, size_t n);
+
 void buf_add(Buf *buf, Str s);
 void buf_add_c(Buf *buf, const char *text);
 void buf_add_char(Buf *buf, char c);

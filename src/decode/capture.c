@@ -330,13 +330,8 @@ static void put_record(Row *row, const EtlEvent *event, const Frame *frame) {
 }
 
 static void put_cid(Row *row, const uint8_t *cid, size_t n) {
-    static const char HEX[] = "0123456789abcdef";
     char text[2 * PACKET_CID_MAX];
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = HEX[cid[i] >> 4];
-        text[2 * i + 1] = HEX[cid[i] & 15];
-    }
-    put_some_text(row, (Str){text, 2 * n});
+    put_some_text(row, hex_write(text, cid, n));
 }
 
 static void put_transport(Row *row, const Packet *packet, bool parsed) {

@@ -116,7 +116,7 @@ static int compare_classes(const void *a, const void *b) {
 
 void class_sort(ClassTable *table) {
     if (!table->items.count) return;
-    qsort(table->items.items, table->items.count, sizeof(EventClass), compare_classes);
+    vec_sort(&table->items, compare_classes);
     memset(table->by_hook, 0, sizeof table->by_hook);
     table->capacity /= 2; // class_grow doubles it back and fills it anew
     class_grow(table);

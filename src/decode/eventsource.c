@@ -172,8 +172,7 @@ bool eventsources_find(EventSources *sources, const SourceKey *key, Arena *arena
         if (doc->doc && manifest_find(doc->doc, key, arena, answer)) add_layout(answer, mark, doc);
     }
     if (answer->layouts.count == 1) answer->layouts.items[0].pids.count = 0;
-    if (answer->layouts.count > 1)
-        qsort(answer->layouts.items, answer->layouts.count, sizeof(FieldsLayout), compare_layouts);
+    if (answer->layouts.count > 1) vec_sort(&answer->layouts, compare_layouts);
     return answer->layouts.count > 0;
 }
 

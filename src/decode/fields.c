@@ -74,12 +74,10 @@ void fields_json(const FieldsSchema *schema, Str payload, uint32_t pid, Arena *s
 }
 
 void fields_raw_json(Str payload, Str why, Buf *out) {
-    static const char DIGITS[] = "0123456789abcdef";
     buf_add_c(out, "{\"_raw\":\"0x");
     for (size_t i = 0; i < payload.n; i++) {
-        unsigned char c = (unsigned char)payload.p[i];
-        char pair[2] = {DIGITS[c >> 4], DIGITS[c & 15]};
-        buf_add(out, (Str){pair, 2});
+        char pair[2];
+        buf_add(out, hex_write(pair, &payload.p[i], 1));
     }
     buf_add_c(out, "\",\"_why\":");
     buf_add_json(out, why);

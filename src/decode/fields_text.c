@@ -59,11 +59,7 @@ static void add_hex_bytes(Buf *out, const uint8_t *p, size_t n) {
     buf_add_c(out, "\"0x");
     for (size_t i = 0; i < n; i += PIECE) {
         size_t count = n - i < PIECE ? n - i : PIECE;
-        for (size_t k = 0; k < count; k++) {
-            text[2 * k] = HEX_DIGITS[p[i + k] >> 4];
-            text[2 * k + 1] = HEX_DIGITS[p[i + k] & 15];
-        }
-        buf_add(out, (Str){text, 2 * count});
+        buf_add(out, hex_write(text, p + i, count));
     }
     buf_add_char(out, '"');
 }

@@ -93,11 +93,7 @@ void show_bytes(Walk *walk, const char *key, Str bytes) {
     char text[2 * SHOWN_MAX];
     size_t n = bytes.n < SHOWN_MAX ? bytes.n : SHOWN_MAX;
     if (!walk->out) return;
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = HEX[(uint8_t)bytes.p[i] >> 4];
-        text[2 * i + 1] = HEX[(uint8_t)bytes.p[i] & 15];
-    }
-    show_text(walk, key, (Str){text, 2 * n});
+    show_text(walk, key, hex_write(text, bytes.p, n));
 }
 
 Str packet_protocol(const Packet *packet, char *out) {

@@ -299,11 +299,6 @@ static int compare_mentions(const void *a, const void *b) {
         vec_free(from);                                                                            \
     } while (0)
 
-#define SORT(vec, compare)                                                                         \
-    do {                                                                                           \
-        if ((vec)->count) qsort((vec)->items, (vec)->count, sizeof *(vec)->items, compare);        \
-    } while (0)
-
 // Moves a worker's results into `out`, raw stack numbers translated.
 static void merge_worker(Survey *out, Survey *part) {
     uint32_t *map = mem_zero(part->raw.items.count + 1, sizeof *map);
@@ -336,11 +331,11 @@ static void merge_worker(Survey *out, Survey *part) {
 }
 
 static void sort_all(Survey *out) {
-    SORT(&out->kept, compare_kept);
-    SORT(&out->definitions, compare_definitions);
-    SORT(&out->inline_stacks, compare_inline);
-    SORT(&out->user_parts, compare_user_parts);
-    SORT(&out->mentions, compare_mentions);
+    vec_sort(&out->kept, compare_kept);
+    vec_sort(&out->definitions, compare_definitions);
+    vec_sort(&out->inline_stacks, compare_inline);
+    vec_sort(&out->user_parts, compare_user_parts);
+    vec_sort(&out->mentions, compare_mentions);
     class_sort(&out->classes);
     // One mention per (tid, pid): the first.
     size_t n = 0;

@@ -23,8 +23,7 @@ static void build_volumes(World *world) {
         map.dos = rd_wstr(&r, &world->arena);
         if (map.nt.n && map.dos.n) *vec_push(&world->volumes) = map;
     }
-    if (world->volumes.count)
-        qsort(world->volumes.items, world->volumes.count, sizeof(VolumeMap), compare_volumes);
+    vec_sort(&world->volumes, compare_volumes);
     list = world_kept_class(world, &provider, CONFIG_PATHS);
     if (!list.count) return;
     Rd r = rd_from_str(list.items[0].payload);
@@ -77,8 +76,7 @@ void world_build_files(World *world) {
             *vec_push(&world->files) = (FileNameEntry){key, kept->ticks, kept->seq, before, path};
         }
     }
-    if (world->files.count)
-        qsort(world->files.items, world->files.count, sizeof(FileNameEntry), compare_files);
+    vec_sort(&world->files, compare_files);
 }
 
 Str world_file(const World *world, uint64_t key, int64_t ticks) {

@@ -266,7 +266,7 @@ static void find_changes(World *world, Process *space) {
         covered_to = end;
         covering = image;
     }
-    if (times.count) qsort(times.items, times.count, sizeof(int64_t), compare_i64);
+    vec_sort(&times, compare_i64);
     space->changes = ARENA_ARRAY(&world->arena, int64_t, times.count);
     for (size_t i = 0; i < times.count; i++) {
         int64_t time = times.items[i];
@@ -305,8 +305,7 @@ void world_build_images(World *world) {
                                      HOOK_IMAGE_DCEND};
     ImageRecordVec records = {0};
     for (size_t i = 0; i < COUNT_OF(HOOKS); i++) collect(world, HOOKS[i], &records);
-    if (records.count)
-        qsort(records.items, records.count, sizeof(ImageRecord), compare_image_records);
+    vec_sort(&records, compare_image_records);
     uint64_t key = 0;
     for (size_t i = 0; i < records.count; i++) {
         const ImageRecord *r = &records.items[i];

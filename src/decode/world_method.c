@@ -95,8 +95,7 @@ void world_build_methods(World *world) {
                 add_method(world, &list.items[i], verbose, unload, PROVIDERS[p].rundown);
         }
     }
-    if (world->methods.count)
-        qsort(world->methods.items, world->methods.count, sizeof(Method), compare_methods);
+    vec_sort(&world->methods, compare_methods);
     merge_methods(world);
 }
 

@@ -178,12 +178,11 @@ void world_build_processes(World *world) {
     collect(world, HOOK_PROCESS_DCSTART, REC_RUNDOWN, P_PID, &records);
     collect(world, HOOK_PROCESS_DCEND, REC_RUNDOWN, P_PID, &records);
     collect(world, HOOK_PROCESS_DEFUNCT, REC_DEFUNCT, P_PID, &records);
-    if (records.count) qsort(records.items, records.count, sizeof(Record), compare_records);
+    vec_sort(&records, compare_records);
     for (size_t i = 0; i < records.count; i++) add_process_record(world, &records.items[i]);
     vec_free(&records);
     infer_processes(world);
-    if (world->processes.count)
-        qsort(world->processes.items, world->processes.count, sizeof(Process), compare_processes);
+    vec_sort(&world->processes, compare_processes);
     for (size_t i = 0; i < world->processes.count; i++) {
         Process *process = &world->processes.items[i];
         (void)map_put(&world->process_by_pid, process->pid, i, NULL);
@@ -284,7 +283,7 @@ static void infer_threads(World *world) {
         i = to;
     }
     map_done(&known);
-    if (lives.count) qsort(lives.items, lives.count, sizeof(Mention), compare_mention_times);
+    vec_sort(&lives, compare_mention_times);
     for (size_t i = 0; i < lives.count; i++) {
         const Mention *m = &lives.items[i];
         bool first = i == 0 || lives.items[i - 1].tid != m->tid;
@@ -307,12 +306,11 @@ void world_build_threads(World *world) {
     collect(world, HOOK_THREAD_DCSTART, REC_RUNDOWN, TH_TID, &records);
     collect(world, HOOK_THREAD_DCEND, REC_RUNDOWN, TH_TID, &records);
     collect(world, HOOK_THREAD_NAME, REC_RUNDOWN, TH_TID, &records);
-    if (records.count) qsort(records.items, records.count, sizeof(Record), compare_records);
+    vec_sort(&records, compare_records);
     for (size_t i = 0; i < records.count; i++) add_thread_record(world, &records.items[i]);
     vec_free(&records);
     infer_threads(world);
-    if (world->threads.count)
-        qsort(world->threads.items, world->threads.count, sizeof(WorldThread), compare_threads);
+    vec_sort(&world->threads, compare_threads);
     for (size_t i = 0; i < world->threads.count; i++) {
         WorldThread *thread = &world->threads.items[i];
         (void)map_put(&world->thread_by_tid, thread->tid, i, NULL);

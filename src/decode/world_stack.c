@@ -27,9 +27,7 @@ static uint32_t stack_of_key(const Survey *survey, uint64_t key, int64_t ticks) 
 
 static void resolve_keys(World *world) {
     Survey *survey = &world->survey;
-    if (survey->definitions.count)
-        qsort(survey->definitions.items, survey->definitions.count, sizeof(StackDefinition),
-              compare_definitions);
+    vec_sort(&survey->definitions, compare_definitions);
     for (size_t b = 0; b < survey->refs.count; b++) {
         RefBlock *block = survey->refs.items[b];
         for (uint32_t i = 0; i < block->count; i++) {
@@ -183,7 +181,7 @@ static void join_stretch(World *world, Interner *interner, SortKey *order, size_
         for (to = i; to < count && order[to].key == order[i].key; to++)
             *vec_push(&same) =
                 (SameTime){*survey_ref(&world->survey, order[to].index), order[to].index};
-        if (same.count > 1) qsort(same.items, same.count, sizeof *same.items, compare_places);
+        if (same.count > 1) vec_sort(&same, compare_places);
         for (size_t k = 0, end = 0; k < same.count; k = end) {
             end = k + 1;
             while (end < same.count && same.items[end].ref.tid == same.items[k].ref.tid) end++;

@@ -50,13 +50,8 @@ static Str string_slice(const duckdb_string_t *s) {
 static Str hex_text(Str bytes, Arena *arena) {
     size_t n = bytes.n < LIMIT_CELL_BYTES / 2 ? bytes.n : LIMIT_CELL_BYTES / 2;
     char *out = arena_bytes(arena, n * 2 + 1);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char b = (unsigned char)bytes.p[i];
-        out[2 * i] = "0123456789abcdef"[b >> 4];
-        out[2 * i + 1] = "0123456789abcdef"[b & 15];
-    }
     out[n * 2] = 0;
-    return (Str){out, n * 2};
+    return hex_write(out, bytes.p, n);
 }
 
 static Str uuid_text(duckdb_hugeint v, Arena *arena) {

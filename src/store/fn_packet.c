@@ -96,13 +96,8 @@ static void put_str(StructOut *out, Member member, Str text) {
 }
 
 static void put_cid(StructOut *out, Member member, const uint8_t *cid, size_t n) {
-    static const char HEX[] = "0123456789abcdef";
     char text[2 * PACKET_CID_MAX];
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = HEX[cid[i] >> 4];
-        text[2 * i + 1] = HEX[cid[i] & 15];
-    }
-    put_str(out, member, (Str){text, 2 * n});
+    put_str(out, member, hex_write(text, cid, n));
 }
 
 static void put_transport(StructOut *out, const Packet *packet) {

@@ -6,12 +6,7 @@
 static Str sha256_hex(Str text, Arena *arena) {
     uint8_t digest[SHA256_BYTES];
     sha256(text, digest);
-    char *hex = arena_bytes(arena, 2 * sizeof digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
-    return (Str){hex, 2 * sizeof digest};
+    return hex_write(arena_bytes(arena, 2 * sizeof digest), digest, sizeof digest);
 }
 
 Status trace_identity(Str path, Arena *arena, TraceIdentity *out, Err *err) {

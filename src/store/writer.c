@@ -368,8 +368,7 @@ Status store_commit(StoreWriter *writer, Str mode, const json_t *info, Err *err)
     spare_free(writer);
     TRY(writer_drain(writer, err));
     TRY(writer_move_aside(writer, err));
-    if (writer->parts.count)
-        qsort(writer->parts.items, writer->parts.count, sizeof(PartFile), part_compare);
+    vec_sort(&writer->parts, part_compare);
     ManifestFacts facts = {.identity = &writer->identity,
                            .mode = mode,
                            .info = info,

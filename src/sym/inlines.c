@@ -199,9 +199,7 @@ Status inline_sites_read(LineContext *context, size_t module, ModuleTable *table
         }
     }
     flush_procedure(&walk);
-    if (table->procedures.count)
-        qsort(table->procedures.items, table->procedures.count, sizeof(InlineProcedure),
-              compare_procedures);
+    vec_sort(&table->procedures, compare_procedures);
     return OK;
 }
 

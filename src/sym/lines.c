@@ -62,8 +62,7 @@ static bool is_sorted(const PendingRows *pending) {
 // Rows of all files of one function, merged. Of several rows at one offset the last one holds; each
 // reaches to the next larger offset.
 static void finish_rows(PendingRows *pending, uint32_t base, uint32_t size, LineRows *rows) {
-    if (pending->count && !is_sorted(pending))
-        qsort(pending->items, pending->count, sizeof *pending->items, compare_pending);
+    if (pending->count && !is_sorted(pending)) vec_sort(pending, compare_pending);
     for (size_t i = 0; i < pending->count; i++) {
         const PendingRow *row = &pending->items[i];
         uint32_t end = size;
@@ -152,8 +151,7 @@ static Status read_table(PdbLines *lines, size_t index, ModuleTable *table, Err 
     TRY(container_read(lines->pdb->container, m->stream, at, bytes.p, (size_t)size, err));
     LineContext context = {.lines = lines};
     read_subsections(&context, rd_from(bytes.p, (size_t)size), &table->rows);
-    if (table->rows.count)
-        qsort(table->rows.items, table->rows.count, sizeof *table->rows.items, compare_rows);
+    vec_sort(&table->rows, compare_rows);
     Status status = inline_sites_read(&context, index, table, err);
     map_done(&context.inlinees);
     return status;

@@ -241,7 +241,7 @@ static Status line_rows(Report *r, Err *err) {
     Status status = OK;
     for (size_t i = 0; i < pdb_module_count(pdb) && status == OK; i++)
         status = pdb_lines_of_module(lines, i, &rows, err);
-    if (status == OK && rows.count) qsort(rows.items, rows.count, sizeof *rows.items, compare_rows);
+    if (status == OK && rows.count) vec_sort(&rows, compare_rows);
     if (r->options->json) buf_addf(r->out, "\"total\":%zu,\"lines\":[", rows.count);
     for (size_t i = 0; i < rows.count && status == OK && next_row(r); i++) {
         line_row(r, lines, &rows.items[i]);

@@ -68,7 +68,7 @@ Neighbours stack_neighbours(const StackTree *tree, uint32_t function, bool calle
         out.items[at++] = (Neighbour){f, f == sums.end, sums.weight[f], sums.samples[f]};
         out.total += sums.weight[f];
     }
-    qsort(out.items, out.count, sizeof *out.items, compare_neighbours);
+    vec_sort(&out, compare_neighbours);
     return out;
 }
 
@@ -265,9 +265,7 @@ static void expand(Builder *builder, size_t edge_index, size_t row_index) {
     take_steps(builder, &from);
     for (size_t g = 0; g < builder->groups.count; g++)
         weigh(builder->tree, &builder->groups.items[g]);
-    if (builder->groups.count)
-        qsort(builder->groups.items, builder->groups.count, sizeof *builder->groups.items,
-              compare_groups);
+    vec_sort(&builder->groups, compare_groups);
     size_t followed = count_followed(builder, from.row.chain_weight);
     for (size_t g = 0; g < followed; g++) {
         Edge edge = builder->groups.items[g];

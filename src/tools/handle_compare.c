@@ -602,8 +602,7 @@ static Status compare_run(Compare *compare, Err *err) {
     bool functions = str_eq(STR("hot_functions"), str_from_c(compare->mode->name));
     if (functions) TRY(fold_modules(compare, err));
     compare_judge(&compare->items, compare->seconds, compare->mode->utilisation);
-    if (compare->items.count)
-        qsort(compare->items.items, compare->items.count, sizeof(Item), compare_order);
+    vec_sort(&compare->items, compare_order);
     if (compare->items.count) put_total(compare);
     if (compare->items.count) put_verdict(compare);
     put_table(compare);

@@ -154,8 +154,7 @@ Status handle_list_traces(ToolCall *call, Err *err) {
     listing.recursive = str_find(pattern, STR("**")) != SIZE_MAX;
     listing.pattern = path_name(pattern); // "**/*.etl" matches names by its last part
     list_folder(&listing, folder, 0);
-    if (listing.files.count)
-        qsort(listing.files.items, listing.files.count, sizeof(Found), newest_first);
+    vec_sort(&listing.files, newest_first);
     call->doc->headline =
         str_format(call->arena, "**Traces in " STR_FMT "** (%zu)",
                    STR_ARG(format_clean(folder, call->arena)), listing.files.count);

@@ -154,7 +154,7 @@ static int held_order(const void *left, const void *right) {
 
 // Sorted here: the engine would carry every byte through its own sort.
 static Status write_held(Export *export, Err *err) {
-    qsort(export->held.items, export->held.count, sizeof(Held), held_order);
+    vec_sort(&export->held, held_order);
     for (size_t i = 0; i < export->held.count; i++)
         TRY(pcapng_frame(&export->pcapng, &export->held.items[i].frame, err));
     export->written += export->held.count;

@@ -263,7 +263,7 @@ static Status hot_functions(StackCall *stacks, const Scope *scope, Err *err) {
     bool *fits = stack_functions_matching(stacks->set, &scope->modules, NULL, 0, stacks->arena);
     HotRows rows = rows_of(stacks, weights, samples, fits);
     if (scope->everything) TRY(add_idle(stacks, &rows, err));
-    qsort(rows.items, rows.count, sizeof *rows.items, compare_exclusive);
+    vec_sort(&rows, compare_exclusive);
     int64_t total = 0;
     for (size_t i = 0; i < rows.count; i++) total += rows.items[i].exclusive;
     if (rows.count) {
@@ -405,7 +405,7 @@ static Status hot_stacks(StackCall *stacks, const Scope *scope, Err *err) {
     HotRows rows = rows_of(stacks, all_weights(stacks, NULL), NULL, fits);
     size_t found = rows.count;
     if (scope->everything && !names) TRY(add_idle(stacks, &rows, err));
-    qsort(rows.items, rows.count, sizeof *rows.items, compare_inclusive);
+    vec_sort(&rows, compare_inclusive);
     rows.count = above_threshold(stacks, &rows);
     bool has_stacks = stacks->weights.bare_samples < stacks->weights.samples;
     stacks_table(stacks, &rows, has_stacks);

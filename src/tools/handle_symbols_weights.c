@@ -115,7 +115,7 @@ static Status read_rows(const Sums *sums, Session *session, ModuleWeights *out, 
     for (size_t i = 0; i < rows.row_count; i++) add_row(sums, &rows.cells[i * COLUMNS], out);
     out->sampled = sum_of(out->weight) > 0;
     for (size_t i = 0; i < out->count; i++) out->items[i].status = status_of(&out->items[i]);
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, compare_weights);
+    vec_sort(out, compare_weights);
     return OK;
 }
 

@@ -116,15 +116,23 @@ static void test_arena_adopt(void **state) {
     assert_ptr_equal(arena_bytes(&arena, 1 << 19), first + (1 << 19));
 }
 
+static int descending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
 static void test_vec(void **state) {
     (void)state;
     VEC(uint64_t) values = {0};
     for (uint64_t i = 0; i < COUNT; i++) *vec_push(&values) = i * i;
     for (uint64_t i = 0; i < COUNT; i++) assert_true(values.items[i] == i * i);
+    vec_sort(&values, descending);
+    for (uint64_t i = 1; i < COUNT; i++) assert_true(values.items[i] < values.items[i - 1]);
     vec_reserve(&values, COUNT * 4);
     assert_true(values.capacity >= COUNT * 4 && values.count == COUNT);
     vec_free(&values);
     assert_null(values.items);
+    vec_sort(&values, descending); // of nothing
 }
 
 int main(void) {

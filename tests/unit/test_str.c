@@ -192,15 +192,19 @@ static void test_quoted(void **state) {
     assert_str(buf_str(&small), "\"longe");
 }
 
+static void test_hex_write(void **state) {
+    (void)state;
+    char out[6];
+    assert_true(str_eq(hex_write(out, "\x00\x9F\xFA", 3), STR("009ffa")));
+    assert_int_equal(hex_write(out, "", 0).n, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compare_and_find),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_buf),
-        cmocka_unit_test(test_quoted),
+        cmocka_unit_test(test_hex_write), cmocka_unit_test(test_compare_and_find),
+        cmocka_unit_test(test_cut),       cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_distance),  cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_buf),       cmocka_unit_test(test_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
