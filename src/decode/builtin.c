@@ -301,6 +301,7 @@ bool builtin_find(Builtin *builtin, const SourceKey *key, uint32_t os_build, Are
         if (group->id == key->id && group->version == version)
             *vec_push(&choices) = (Choice){group, group_rank(group, os_build, key->opcode)};
     }
+    INVARIANT(choices.count); // the version was found in one of the groups
     vec_sort(&choices, compare_choices);
     const Line *line = &file->lines.items[choices.items[0].group->first];
     answer->exact = version == key->version;

@@ -13,7 +13,7 @@ void eventsources_close(EventSources *sources); // accepts NULL
 bool eventsources_find(EventSources *sources, const SourceKey *key, Arena *arena,
                        SourceAnswer *answer);
 // p == NULL: the provider logged no manifest (that is complete).
-Str eventsources_provider_name(EventSources *sources, const Guid *provider);
+Str eventsources_provider_name(EventSources *sources, const Guid *guid);
 // The layout of the chunk events themselves.
 void eventsources_chunk_layout(FieldsLayout *layout);
 
